@@ -26,7 +26,7 @@ PACKAGES = {
 
 # Of our own packages, those that each may import. A cluster gets `cepc_runtime` alone.
 MAY_IMPORT: dict[str, set[str]] = {
-    "cepc_grammar": set(),
+    "cepc_grammar": {"cepc_runtime"},
     "cepc": {"cepc_grammar", "cepc_runtime", "cepc_stdlib"},
     "cepc_runtime": set(),
     "cepc_stdlib": set(),
@@ -140,6 +140,13 @@ def test_no_two_modules_import_each_other() -> None:
     assert imported["cepc.api"] >= {"cepc.checked", "cepc.compiled_program", "cepc.files.messages", "cepc_grammar.ast"}
     assert "cepc_runtime.sql.types" in imported["cepc_runtime.spark.schema"]
     assert [(a, b) for a in sorted(known) for b in sorted(imported[a]) if a < b and a in imported[b]] == []
+
+
+@pytest.mark.xdist_group("sources")
+def test_the_grammar_takes_of_the_runtime_how_classes_are_made_and_nothing_else() -> None:
+    known = modules()
+    taken = {name for module in known if module.startswith("cepc_grammar") for name in modules_imported(module, known)}
+    assert {name for name in taken if not name.startswith("cepc_grammar")} == {"cepc_runtime.cheap_dataclass"}
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.enumerate.budget import PARTIAL_MATCHES
 from cepc_runtime.parts.resources import Resources
 

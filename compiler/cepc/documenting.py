@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
 from cepc_grammar.printer import to_text
+from cepc_runtime.cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

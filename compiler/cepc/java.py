@@ -19,10 +19,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.private import is_private
 
 OLDEST = 17

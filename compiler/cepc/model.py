@@ -7,12 +7,13 @@ column.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 from typing import Literal as OneOf
 
 from cepc_grammar.pattern import Named, Not, Operator, walk
 from cepc_grammar.source import NOWHERE, Span
+from cepc_runtime.cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

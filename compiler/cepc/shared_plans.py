@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.stream import Letter
 
 from . import passes

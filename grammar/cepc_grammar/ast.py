@@ -6,9 +6,11 @@ Frozen nodes compared by structure; `span` is last and never compared. The parse
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Literal as OneOf
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 from .pattern import Not, Operator
 from .source import NOWHERE, Span

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal, cast
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 from .layout import HARD, Align, Cat, Doc, Fill, Group, Inline, Nest, Origin, Remark
 from .source import NOWHERE

@@ -7,8 +7,9 @@ editor to offer, `replacement` is what to write in place of the span.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
     from .source import Span

@@ -6,11 +6,12 @@ its one child as it is. Without that, parsing takes a fifth less, and of many qu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lark import Token, Tree
 from lark.parse_tree_builder import ExpandSingleChild, PropagatePositions
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,12 +7,13 @@ accepts that keyword, unless it accepts a name as well and what follows shows th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lark import Token
 from lark.lexer import Lexer, PatternStr
 from lark.parsers.lalr_analysis import Shift
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 from .pattern import PATTERN_WORDS
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from lark import Token, UnexpectedToken
 from lark.lexer import PatternStr
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 from . import ast
 from .builder import Builder

@@ -9,8 +9,10 @@ Compared by structure, without spans.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union, cast
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 from .source import NOWHERE, Span
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 from .near import nearest
 from .pattern import PATTERN_WORDS

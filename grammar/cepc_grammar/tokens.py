@@ -7,9 +7,10 @@ Whether a word is a keyword is not decided here but in `keywords.py`, where the 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from typing import Literal as OneOf
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 from .diagnostic import Diagnostic
 from .source import Source, Span

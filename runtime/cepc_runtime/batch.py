@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .cheap_dataclass import dataclass
 from .events.grouped import Dropped, read
 from .events.stretch import Means, Stretch
 from .parts.by_part import drive_by_part

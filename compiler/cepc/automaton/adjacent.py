@@ -8,9 +8,9 @@ after).
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.expression import Aggregate, At, Expression, Field, fields, rewrite, walk
 
 if TYPE_CHECKING:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.automaton import DROPPED, Automaton, Move, Step
 from cepc_runtime.plan.positions import Edge, Guard, Positions
 from cepc_runtime.plan.stream import Letter

@@ -6,8 +6,10 @@ A fragment knows how it begins (`first`, in the order of preference) and learns 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -6,10 +6,10 @@ the events that were skipped since the gap began, or BROKEN once it is complete.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.positions import Guard, Negation, Positions
 
 if TYPE_CHECKING:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.stream import Letter
 
 if TYPE_CHECKING:

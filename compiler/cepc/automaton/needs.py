@@ -14,9 +14,9 @@ matches, and what lies on all paths is in all matches.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.automaton import DROPPED
 from cepc_runtime.plan.physical import Need
 from cepc_runtime.plan.positions import Positions

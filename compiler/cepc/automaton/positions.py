@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import combinations, count
 
 from cepc_grammar.pattern import And, Named, Not, Or, Repeat, Seq, Some, walk
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.positions import Acceptance, ConditionPlan, Edge, Guard, Instance, Negation, Positions
 
 from .. import model

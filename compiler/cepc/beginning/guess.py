@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.types import is_numeric
 
 from .groups import Key, TypeColumn, keys, kinds

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cepc_grammar import ast
 from cepc_grammar.spelling import OPERAND, dotted_text, name_text
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.types import Array, Map, Struct
 
 if TYPE_CHECKING:

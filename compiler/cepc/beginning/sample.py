@@ -4,10 +4,11 @@ many files some are looked at, of a text its beginning, of Parquet a spread of i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.types import NULL, STRING, TIMESTAMP, from_arrow, to_arrow
 from cepc_runtime.sql.widening import widens
 

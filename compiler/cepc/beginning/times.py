@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.computed import NoValueError, compute
 from cepc_runtime.sql.types import DATE, FLOATS, STRING, TIMESTAMP, is_integer, is_time
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cepc_grammar.formatter import format_source
 from cepc_grammar.source import Source
 from cepc_grammar.spelling import string_text
+from cepc_runtime.cheap_dataclass import dataclass
 
 from ..reading.messages import in_stream
 from .groups import FEW_TYPES

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import builtins
 import keyword
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 from .python import identifier
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.events.letter_words import word_letters, words_needed
 from cepc_runtime.parts.classes import Class, classes_of
 from cepc_runtime.plan.strategy import is_native

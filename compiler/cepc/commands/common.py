@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.parts.resources import ONE_THREAD
 
 from ..reading import readers

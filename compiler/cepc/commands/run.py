@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 from ..diagnostics.listed import listed
 from ..own_process import OWN_PROCESS, keep_arrow_from_pandas

@@ -7,8 +7,9 @@ triggers the code, one fenced as `cep right` a program without errors. A code th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 from .near import nearest
 

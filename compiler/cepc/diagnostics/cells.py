@@ -5,10 +5,11 @@ from __future__ import annotations
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from typing import overload
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 TAB = "    "
 LONGEST = 120  # cells of a source line that are printed as they are

@@ -6,8 +6,9 @@ over several lines, and one that cropping a very long line would hide, get a sni
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 from .cells import clean, show, width
 from .locate import Region, locate

@@ -7,11 +7,13 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from dataclasses import dataclass, field
+from dataclasses import field
 from html import escape
 from keyword import iskeyword
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 from ..diagnostics.near import did_you_mean
 from ..errors import CepcError

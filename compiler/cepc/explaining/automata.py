@@ -5,11 +5,11 @@ it.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from itertools import chain, count
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.automaton import DROPPED
 
 from ..planning.logical import Uncountable

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from colorsys import hls_to_rgb
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

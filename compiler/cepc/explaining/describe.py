@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeGuard
 
 from cepc_grammar.pattern import Named, Not, Repeat, fold, word
 from cepc_grammar.spelling import quantifier_text
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.expression import Aggregate, Field, Literal, rewrite
 from cepc_runtime.sql.spark_sql import to_sql
 from cepc_runtime.sql.types import DATE

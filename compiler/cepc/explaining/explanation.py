@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from typing import Literal as OneOf
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.streaming.size import state_size
 
 from ..passes.engine import load

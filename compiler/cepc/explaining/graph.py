@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 from typing import Literal as OneOf
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 from .automata import START
 from .sketches import END, Sketch, SketchNode, SketchStep

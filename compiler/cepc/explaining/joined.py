@@ -4,10 +4,10 @@ queries.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import chain, count
 from typing import TYPE_CHECKING
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.sharing import JoinEvents, part_inputs
 
 from .automata import START, Drawn, NamedStep

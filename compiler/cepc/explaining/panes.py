@@ -6,9 +6,9 @@ run of events on basis columns ends where a window opens or closes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.windows import Sliding
 
 from .colours import colours

@@ -5,13 +5,14 @@ conditions at the nodes and between them, the window at the end.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 from typing import Literal as OneOf
 
 from cepc_grammar.pattern import And, Named, Not, Or, Repeat, Seq, Some, word
+from cepc_runtime.cheap_dataclass import dataclass
 
 from .. import model
 from .automata import START

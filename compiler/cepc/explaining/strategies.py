@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from typing import Literal as OneOf
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.strategy import Count, CountNeighbours, Join, List, Native, Reason
 
 if TYPE_CHECKING:

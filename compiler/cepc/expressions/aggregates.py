@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.aggregate_functions import has_exact_squares
 from cepc_runtime.sql.expression import Aggregate, At, Expression, Field, aggregates, fields, rewrite, variables, walk
 from cepc_runtime.sql.functions.coercion import INTERVALS, NUMERIC, cast_to, describe, implicit_type

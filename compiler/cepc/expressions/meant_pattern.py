@@ -10,8 +10,9 @@ True
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
     from cepc_grammar import ast

@@ -6,11 +6,12 @@ still looked at, so that every error is found.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Final
 
 from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.aggregate_functions import aggregate_written
 from cepc_runtime.sql.expression import Call, Expression, Field, Literal, children, conjuncts, walk
 from cepc_runtime.sql.functions import Mismatch, named

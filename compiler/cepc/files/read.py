@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from cepc_grammar.source import Source
+from cepc_runtime.cheap_dataclass import dataclass
 
 from ..diagnostics.near import nearest
 from . import messages

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from typing import Literal as OneOf
 
@@ -15,6 +14,7 @@ from cepc_grammar.spelling import name_text
 from cepc_grammar.statements import STATEMENT_WORDS, split_statements
 from cepc_grammar.tokens import quoted_name, tokenize
 from cepc_grammar.units import UNITS
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.functions import find, names
 
 from ..commands.functions import described

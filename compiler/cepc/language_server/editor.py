@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from cepc_grammar.source import Source
+from cepc_runtime.cheap_dataclass import dataclass
 
 from .program import EditedProgram, OpenTexts, edited
 

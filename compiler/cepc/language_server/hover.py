@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from cepc_grammar import ast
 from cepc_grammar.pattern import OPERATORS, Not
 from cepc_grammar.pattern import walk as subpatterns
 from cepc_grammar.printer import to_text
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.functions.spark import find_spark
 
 from ..commands.functions import described

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _BYTES_OF_A_UNIT: Final = {"utf-8": 1, "utf-16": 2, "utf-32": 4}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
 from cepc_grammar.parser import parse
 from cepc_grammar.source import Source
+from cepc_runtime.cheap_dataclass import dataclass
 
 from ..api import check_parsed
 from ..files.read import ImportReader

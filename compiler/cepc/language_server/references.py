@@ -5,13 +5,14 @@ The rules are those of resolution, but nothing here has to be right: a name that
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final
 from typing import Literal as OneOf
 
 from cepc_grammar import ast
 from cepc_grammar.pattern import walk as subpatterns
 from cepc_grammar.source import NOWHERE, Span
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.aggregate_functions import spellings
 
 from ..expressions.functions import NAVIGATION

@@ -11,7 +11,7 @@ import functools
 import logging
 import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -24,6 +24,7 @@ from pygls.uris import from_fs_path, to_fs_path
 from cepc_grammar import ast
 from cepc_grammar.formatter import format_source
 from cepc_grammar.source import Source
+from cepc_runtime.cheap_dataclass import dataclass
 
 from ..errors import CepcError
 from ..resolve.imports import imported_path

@@ -12,9 +12,9 @@ others, so a class of states whose steps have little in common costs more than i
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.sharing import Member, SharedStates
 
 from ..planning.logical import counted, leaders

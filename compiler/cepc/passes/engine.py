@@ -10,9 +10,9 @@ model, for the run it expects.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.windows import Sliding, Window
 
 from ..planning.logical import counted, leaders

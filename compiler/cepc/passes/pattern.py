@@ -9,10 +9,11 @@ of named patterns: whoever shares matches, not counts, looks at `QueryPlan.condi
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cepc_grammar.pattern import Named, Not, Operator, Repeat, Seq, fold, over, walk, with_leaves, word
+from cepc_runtime.cheap_dataclass import dataclass
 
 from .. import model
 from ..automaton.letters import letter_of

@@ -4,9 +4,9 @@ is not known here; that is for the last pass, which makes a `PhysicalPlan` of it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeGuard, TypeVar
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.query import QueryPlan
 from cepc_runtime.plan.select import SelectAny
 from cepc_runtime.plan.sharing import check_shared_once

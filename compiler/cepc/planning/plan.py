@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.stream import StreamPlan
 
 from ..automaton.letters import Letters

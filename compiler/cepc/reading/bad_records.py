@@ -7,11 +7,12 @@ like, is found afterwards by one more look at the file (`Reader.shown`), for as 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from cepc_grammar.source import NOWHERE, Source, Span
+from cepc_runtime.cheap_dataclass import dataclass
 
 from ..errors import DataError
 from ..files.messages import among_events, unwritable

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.computed import NoValueError, compute, rows_without
 from cepc_runtime.sql.expression import fields
 from cepc_runtime.sql.functions.portable import spark_only

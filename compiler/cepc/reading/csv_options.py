@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import codecs
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.types import FLOATS, Decimal
 
 from .files import OptionError

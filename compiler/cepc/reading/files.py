@@ -5,8 +5,9 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
-from dataclasses import dataclass
 from typing import Any
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 from ..errors import DataError
 from . import messages

@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 import json
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.types import DATE, TIMESTAMP, TIMESTAMP_NTZ
 
 from .bad_records import BadRecord, NotARecord, NotAValue, RecordLine

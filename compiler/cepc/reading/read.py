@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.parts.at_once import at_once, in_turn
 from cepc_runtime.parts.resources import ONE_THREAD
 from cepc_runtime.sql.types import STRING, is_integer, to_arrow

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.time_patterns import is_portable, parts
 from cepc_runtime.sql.types import DATE, TIMESTAMP, TIMESTAMP_NTZ
 

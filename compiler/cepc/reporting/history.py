@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.windows import Sliding, Window
 from cepc_runtime.sql.expression import Aggregate
 

@@ -15,11 +15,12 @@ warnings     what is right and may still surprise
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
 from cepc_grammar.lost import NOTHING_LOST, Lost
+from cepc_runtime.cheap_dataclass import dataclass
 
 from .. import model
 from .events import EventTypes, check_events

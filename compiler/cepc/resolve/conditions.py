@@ -6,10 +6,10 @@ every variable, and the others stay conditions.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.expression import Expression, Field, fields, rewrite
 from cepc_runtime.sql.expression import variables as mentioned
 

@@ -4,10 +4,11 @@ others.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, NoReturn
 
 from cepc_grammar import ast
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.aggregate_functions import spellings
 from cepc_runtime.sql.expression import Literal
 from cepc_runtime.sql.functions.coercion import can_cast, cast_to

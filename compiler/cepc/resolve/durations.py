@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.types import DATE, TIMESTAMP, TIMESTAMP_NTZ, DataType, is_integer
 
 from .messages import durations as say

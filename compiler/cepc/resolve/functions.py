@@ -4,11 +4,12 @@ resolved.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from cepc_grammar import ast
 from cepc_grammar.source import Span
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.aggregate_functions import spellings
 from cepc_runtime.sql.functions import find
 from cepc_runtime.sql.functions.spark import spark_functions

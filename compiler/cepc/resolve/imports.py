@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -11,6 +11,7 @@ from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.lost import NOTHING_LOST, Lost
 from cepc_grammar.parser import Parsed, parse
+from cepc_runtime.cheap_dataclass import dataclass
 
 from ..standard_library import standard_module, standard_modules
 from .messages import names as say

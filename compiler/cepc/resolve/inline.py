@@ -6,11 +6,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
 from cepc_grammar.pattern import And, Named, Not, Or, Some, children, over
+from cepc_runtime.cheap_dataclass import dataclass
 
 from ..standard_library import module_of_pattern
 from . import written

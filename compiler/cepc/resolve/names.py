@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from cepc_grammar import ast
 from cepc_grammar.lost import NOTHING_LOST, Lost
+from cepc_runtime.cheap_dataclass import dataclass
 
 from .messages import names as say
 from .walk import atoms

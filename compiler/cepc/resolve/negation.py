@@ -7,10 +7,11 @@ all. So a rule is a look at the edges of a node, and no pattern is ever unrolled
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cepc_grammar.pattern import And, Named, Not, Or, Repeat, Seq, Some, children, fold, walk, word
+from cepc_runtime.cheap_dataclass import dataclass
 
 from . import written
 from .messages import patterns as say

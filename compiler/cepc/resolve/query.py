@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.pattern import Named, Repeat, walk
+from cepc_runtime.cheap_dataclass import dataclass
 
 from .. import model
 from . import warnings, written

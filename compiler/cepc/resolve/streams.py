@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.types import Array, DataType, Map, Struct, is_orderable, is_time
 
 from .. import model

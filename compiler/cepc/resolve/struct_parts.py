@@ -6,11 +6,12 @@ called `id`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.computed import Computed
 from cepc_runtime.sql.expression import Expression, Field
 

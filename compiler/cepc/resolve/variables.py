@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
 from cepc_grammar.pattern import Not, Or, Repeat, children, fold
+from cepc_runtime.cheap_dataclass import dataclass
 
 from . import written
 from .messages import names as say

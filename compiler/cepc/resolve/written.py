@@ -6,11 +6,11 @@ it has.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
 from cepc_grammar.pattern import Named, Not, Operator, outside_not, walk
+from cepc_runtime.cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

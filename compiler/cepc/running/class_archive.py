@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.private import is_private
 
 from ..java import cache_directory

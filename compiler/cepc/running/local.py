@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.parts.resources import ONE_THREAD, Resources
 
 from ..errors import ProgramError, RunError

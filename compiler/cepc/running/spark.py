@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.enumerate.budget import PARTIAL_MATCHES
 
 from ..codegen.compiling import job_from, job_of, load, planned

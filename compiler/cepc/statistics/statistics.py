@@ -7,9 +7,11 @@ are edited. What is not known is assumed, always the same.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 from .conditions import condition_text, conjunction_text, letter_text
 from .defaults import GROUPS, RATE, assumed_selectivity

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.results.as_text import as_text
 
 Texts = tuple[str, ...]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.computed import compute
 
 from ..diagnostics.near import did_you_mean

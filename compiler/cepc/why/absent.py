@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 from ..explaining.describe import duration
 from .constraints import AfterMatchConstraint, Constraint, Joint, Local, Negated, SelectionConstraint, WithinConstraint

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cepc_grammar.pattern import Named, Not, Repeat, children, fold, over, walk
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.windows import Unbounded
 
 from .. import model

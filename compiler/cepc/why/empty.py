@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
 from cepc_runtime.numbers.columns import nulls
 from cepc_runtime.parts.resources import Resources

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.enumerate.arranged import Arranged
 from cepc_runtime.enumerate.budget import TooManyPartialMatchesError, budget_of
 from cepc_runtime.enumerate.extension import Sources

@@ -7,8 +7,9 @@ where it was reached first. So one pass over a group's events finds the furthest
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 from .finder import Match, MatchEvent
 

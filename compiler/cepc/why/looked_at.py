@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.events.grouped import Reading, arrange, read
 from cepc_runtime.events.letters import Kinds, classify
 from cepc_runtime.sql.evaluate.errors import EvaluationError

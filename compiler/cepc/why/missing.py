@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.events.grouped import arrange, select
 from cepc_runtime.events.letters import classify
 

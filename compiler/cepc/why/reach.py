@@ -8,10 +8,11 @@ each beginning, and an edge is one search for all beginnings at once.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 from .furthest import distances
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
 from cepc_runtime.events.grouped import read
 from cepc_runtime.numbers.columns import ranks

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pyarrow as pa
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.enumerate.evaluation import Evaluator
 from cepc_runtime.enumerate.matches import MatchValues
 from cepc_runtime.enumerate.standing import Matches

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.events.grouped import ticks_of, times_of
 from cepc_runtime.numbers.columns import codes, flat
 from cepc_runtime.plan.windows import Sliding

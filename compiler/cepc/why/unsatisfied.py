@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.events.letters import evaluate_on
 from cepc_runtime.numbers.columns import as_bools, flat
 from cepc_runtime.sql.evaluate.errors import EvaluationError

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from cepc_grammar.spelling import string_text
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.enumerate.condition import Condition
 from cepc_runtime.plan.positions import ConditionPlan
 from cepc_runtime.results.as_text import as_text

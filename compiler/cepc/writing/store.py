@@ -6,13 +6,13 @@ import errno
 import os
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.parts.at_once import tried
 
 from .writers import by_name

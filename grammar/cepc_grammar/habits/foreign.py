@@ -8,8 +8,9 @@ compiler does not know them: FUNCTIONS and PATTERNS.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 from .. import ast
 from ..spelling import duration_text

@@ -7,11 +7,11 @@ fewer the next time, one where they do not gets more: work is not wasted on long
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..cheap_dataclass import dataclass
 from .block import Path, concatenate
 from .derivations import merge
 from .extension import Sources

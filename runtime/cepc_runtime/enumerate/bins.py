@@ -6,13 +6,13 @@ Sums of such are exact in any order, and stay within 64 bits until there are mor
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import repeat
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ..cheap_dataclass import dataclass
 from ..numbers.doubles import pair
 from .ragged import starts_of
 

@@ -6,10 +6,12 @@ Nothing is copied when partial matches grow: the events of one are found by walk
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from ..cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
+from ..cheap_dataclass import dataclass
 from ..plan.strategy import Join
 
 if TYPE_CHECKING:

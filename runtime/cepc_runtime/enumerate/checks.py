@@ -6,11 +6,11 @@ Conditions of a named pattern look only at the events of one of its matches, an 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from ..cheap_dataclass import dataclass
 from .bound import CurrentBound, NewestBound
 from .memory import MatchMemory
 from .shares import shares_of

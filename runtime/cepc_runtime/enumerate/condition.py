@@ -7,12 +7,12 @@ condition may exclude it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from ..cheap_dataclass import dataclass
 from ..sql.expression import FieldKey, fields
 from .ragged import product, slices, starts_of
 

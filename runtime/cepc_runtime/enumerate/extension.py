@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from ..cheap_dataclass import dataclass
 from ..numbers.sorting import order_of
 from .block import MatchBlock
 from .bound import Extended

@@ -7,11 +7,11 @@ What depends on the window, or on conditions between negated and other events, w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..cheap_dataclass import dataclass
 from .negation import earliest_ends, next_end
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ by one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..cheap_dataclass import dataclass
 from ..numbers.sorting import order_of
 from ..plan.sharing import JoinEvents, part_inputs
 from ..sql.evaluate.errors import about

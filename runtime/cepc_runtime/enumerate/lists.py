@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
+from ..cheap_dataclass import dataclass
 from ..numbers.columns import approximate, exact_integers, flat, nulls, ranks
 from ..numbers.doubles import ROUNDING, add_exactly, halves, pair, rounds_once
 from ..numbers.gathered import Gathered

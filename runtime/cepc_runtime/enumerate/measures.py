@@ -5,12 +5,13 @@ The outcome is `Totals`, as from the counting kernel, so that there is one way f
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
 
+from ..cheap_dataclass import dataclass
 from ..kernel.planes import CountPlane, ExtremePlane, Plane, QueryPlanes, SumPlanes, ValueKey, is_exact
 from ..numbers.columns import codes, combine_codes, dense, flat, nulls, ranks
 from ..numbers.doubles import add_exactly

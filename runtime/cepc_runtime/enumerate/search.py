@@ -4,11 +4,11 @@ matches.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..cheap_dataclass import dataclass
 from .block import concatenate
 from .derivations import merge
 from .ragged import slices

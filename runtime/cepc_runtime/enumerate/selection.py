@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..cheap_dataclass import dataclass
 from ..plan.select import SelectContiguous, SelectNext
 from .bound import Extended
 from .checks import Check

@@ -7,11 +7,12 @@ derivations does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from ..cheap_dataclass import dataclass
 from .block import Path
 from .bound import PathBound
 from .checks import bit

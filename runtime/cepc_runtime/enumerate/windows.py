@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..cheap_dataclass import dataclass
 from .ragged import expand
 from .standing import Frames
 

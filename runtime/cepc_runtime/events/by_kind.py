@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
 
+from ..cheap_dataclass import dataclass
 from ..numbers.sorting import by_number, order_of
 from .grouped import run_starts
 from .letters import Kinds, kinds_that_satisfy, readers_of

@@ -6,7 +6,7 @@ Two steps, so that several sharing classes (queries with the same partition attr
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..cheap_dataclass import dataclass
 from ..numbers.columns import Bools, Ints, dense_rows, flat, nulls, ranks
 from ..numbers.sorting import by_number, order_of
 from ..parts.at_once import at_once

@@ -6,7 +6,6 @@ satisfy.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -14,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from ..cheap_dataclass import dataclass
 from ..numbers.columns import Bools, Ints, as_bools, flat
 from ..numbers.sorting import by_number
 from ..sql.evaluate import evaluate

@@ -12,10 +12,10 @@ Imports no numpy.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil, lcm
 from typing import TYPE_CHECKING, Final
 
+from ..cheap_dataclass import dataclass
 from ..plan.strategy import is_counted
 from ..plan.windows import Sliding
 

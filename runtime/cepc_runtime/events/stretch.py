@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
+from ..cheap_dataclass import dataclass
 from ..enumerate.budget import PARTIAL_MATCHES
 from ..enumerate.search import BLOCK
 from ..work_done import Work

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import sys
 from ctypes import c_size_t
-from dataclasses import dataclass
 from operator import index
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
+
+from ..cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -24,10 +24,11 @@ once more, which takes a few numbers for an event, and only this lane's rows are
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from ..cheap_dataclass import dataclass
 from .effects import order
 from .joint import Atom, cleared, copied_to, in_place
 from .lanes import Column, add_region

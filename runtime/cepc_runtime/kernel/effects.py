@@ -6,9 +6,9 @@ rows to others. A row changes only when all who read it have; where that cannot 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ..cheap_dataclass import dataclass
 from ..plan.automaton import DROPPED
 
 if TYPE_CHECKING:

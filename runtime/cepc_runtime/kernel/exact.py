@@ -7,7 +7,6 @@ so that a sum overflows only when it is rounded at last; infinite and NaN values
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import groupby
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..cheap_dataclass import dataclass
 from ..plan.automaton import DROPPED
 from ..plan.windows import Sliding
 from .effects import moved

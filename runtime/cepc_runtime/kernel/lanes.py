@@ -9,9 +9,10 @@ operation serves them all.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..cheap_dataclass import dataclass
 from ..events.letters import kinds_that_satisfy, readers_of
 from .effects import effect
 

@@ -5,12 +5,12 @@ integers, where it is known how many digits are enough.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from math import isfinite, log2
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ..cheap_dataclass import dataclass
 from ..events.letter_words import BITS as LETTERS
 from ..numbers.columns import combine_codes, dense
 from . import digits

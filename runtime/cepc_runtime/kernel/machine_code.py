@@ -11,7 +11,7 @@ import os
 import sys
 import tempfile
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +19,7 @@ from threading import RLock
 from types import CodeType
 from typing import TYPE_CHECKING, Any, Final
 
+from ..cheap_dataclass import dataclass
 from ..private import is_private
 from .arguments import Words, form_of
 from .object_code import load, made_for

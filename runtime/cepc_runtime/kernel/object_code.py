@@ -5,9 +5,10 @@ take ten times as long to begin.
 from __future__ import annotations
 
 from ctypes import CFUNCTYPE, c_int64
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
+
+from ..cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

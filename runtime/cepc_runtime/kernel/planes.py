@@ -7,10 +7,10 @@ partial matches; minimum planes keep the least value of any. Which value an even
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from typing import Literal as OneOf
 
+from ..cheap_dataclass import dataclass
 from ..plan.automaton import DROPPED
 from ..sql.types import DataType, is_float
 

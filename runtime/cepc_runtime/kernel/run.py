@@ -4,13 +4,14 @@ events.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..cheap_dataclass import dataclass
 from ..sql.evaluate.errors import naming
 from . import loop, scatter
 from .loop import Input

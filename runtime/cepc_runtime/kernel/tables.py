@@ -9,11 +9,12 @@ adds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from ..cheap_dataclass import dataclass
 from ..events.letters import kinds_that_satisfy, readers_of
 from ..plan.automaton import DROPPED
 from ..plan.windows import Sliding

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..cheap_dataclass import dataclass
 from ..events.letters import evaluate_on
 from ..numbers.columns import approximate, exact_integers, low_words, nulls, ranks
 from ..numbers.doubles import parts

@@ -7,7 +7,6 @@ Equality and order are Spark SQL's: null equals null and comes first, NaN equals
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cmp_to_key
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from ..cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,7 +5,6 @@ average, is.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from ..cheap_dataclass import dataclass
 from ..kernel.planes import DoubleSumPlanes
 from ..kernel.run import Emissions
 from .doubles import ROUNDING, add_exactly, halves, nearest, pair, rounds_once, together

@@ -9,11 +9,11 @@ Python's integers; where results are DOUBLE, only those near the end of float64.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ..cheap_dataclass import dataclass
 from ..numbers.columns import Floats, as_places, joined
 from ..numbers.exactness import EXACT
 from ..numbers.number_columns import floats, integers, to_float

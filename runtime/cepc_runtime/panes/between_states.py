@@ -7,8 +7,10 @@ same steps, up to the numbers of states and variables, are one number. Imports n
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from ..cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
+from ..cheap_dataclass import dataclass
 from ..counting import totals_by_query
 from ..events.grouped import select
 from ..events.letters import Kinds

@@ -5,11 +5,12 @@ numpy.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from math import gcd
 from typing import TYPE_CHECKING, Final
 
+from ..cheap_dataclass import dataclass
 from ..kernel.planes import is_exact, planes_of
 from ..plan.query import Measure
 from ..plan.sharing import Member, SharedStates

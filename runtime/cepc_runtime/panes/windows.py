@@ -4,12 +4,12 @@ A pane without events changes nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
 
+from ..cheap_dataclass import dataclass
 from ..kernel.planes import IntegerSumPlanes
 from ..numbers.columns import codes, combine_codes, dense
 from ..numbers.number_columns import integers, one_after_the_other, whole

@@ -10,7 +10,7 @@ Rows are sorted in the end, and what a number is does not depend on what is run 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
+from ..cheap_dataclass import dataclass
 from ..drive import kinds_of
 from ..events.grouped import Dropped, Reading, read
 from ..events.stretch import EVERYWHERE, Stretch, TimeSpan

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ..cheap_dataclass import dataclass
 from ..events.segments import are_short, can_have_segments, segments_for
 from ..panes.cutting import can_be_cut, has_loops, pane_length
 from ..plan.select import SelectContiguous

@@ -7,7 +7,6 @@ which some are in the next part as well.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from math import lcm
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ..cheap_dataclass import dataclass
 from ..drive import found_together
 from ..events.segments import LONGEST, overlap_of
 from ..events.stretch import EVERYWHERE, TimeSpan

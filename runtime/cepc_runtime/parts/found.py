@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from ..cheap_dataclass import dataclass
 from .on_disk import RowFile
 
 if TYPE_CHECKING:

@@ -7,10 +7,11 @@ from __future__ import annotations
 import mmap
 import tempfile
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
+
+from ..cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

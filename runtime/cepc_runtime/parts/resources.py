@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from ..cheap_dataclass import dataclass
 from ..enumerate.budget import PARTIAL_MATCHES
 
 FEW: Final = 1 << 14

@@ -9,7 +9,7 @@ whose error it is. That finds rows after all where a part was too much because s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from threading import Event, Lock
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
+from ..cheap_dataclass import dataclass
 from ..drive import by_strategy, drive, found_together, kinds_of, letters_asked
 from ..enumerate.budget import budget_over
 from ..events.columns_read import narrowed

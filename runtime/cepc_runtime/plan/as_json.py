@@ -7,9 +7,10 @@ take no part in equality, which are for people. Types travel as their SQL, expre
 from __future__ import annotations
 
 import json
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any, Final
 
+from ..cheap_dataclass import dataclass
 from ..events.letter_words import bit_letter, word_of
 from ..sql.aggregate_functions import aggregate_named
 from ..sql.expression import from_data as expression_from

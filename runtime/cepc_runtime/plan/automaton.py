@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from ..cheap_dataclass import dataclass
 
 DROPPED: Final = -1
 """Instead of a state to which something moves."""

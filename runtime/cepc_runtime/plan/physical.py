@@ -7,9 +7,9 @@ BY columns (an *instant*: events of one instant tie), then canonically (docs/lan
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..cheap_dataclass import dataclass
 from .sharing import SharedMatches, SharedStates, check_shared_once
 
 if TYPE_CHECKING:

@@ -7,9 +7,10 @@ same instant that is canonically later; ties occur only inside AND.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from typing import Literal as OneOf
+
+from ..cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

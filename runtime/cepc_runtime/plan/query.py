@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 from typing import Literal as OneOf
 
+from ..cheap_dataclass import dataclass
 from .positions import ConditionPlan, Positions, pattern_letters
 from .select import Select, SelectNext
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from typing import Literal as OneOf
+
+from ..cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
     from .automaton import Automaton

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import TYPE_CHECKING, Any, Generic, TypeGuard, TypeVar
 from typing import Literal as OneOf
 
+from ..cheap_dataclass import dataclass
 from .query import QueryPlan, letters_listed
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ arrays of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import gcd
 from typing import TYPE_CHECKING, TypeVar
+
+from ..cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable

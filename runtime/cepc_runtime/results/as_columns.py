@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
+from ..cheap_dataclass import dataclass
 from ..events.grouped import times_of
 from ..kernel.planes import CountPlane, ExtremePlane, SumPlanes
 from ..numbers.columns import Bools, Ints, flat, plain_floats

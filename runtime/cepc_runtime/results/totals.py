@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
+from ..cheap_dataclass import dataclass
 from ..kernel.exact import Recount
 from ..kernel.planes import SumPlanes
 from ..numbers.columns import Ints, codes, combine_codes, dense

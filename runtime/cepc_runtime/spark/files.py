@@ -7,11 +7,11 @@ the rows by query into directories beside them, which then get their names. So i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql.utils import is_remote
 
+from ..cheap_dataclass import dataclass
 from .schema import JobError
 from .sinks import as_written, defaults, for_each, path_of, write
 

@@ -4,13 +4,13 @@ once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
 
+from ..cheap_dataclass import dataclass
 from ..numbers.columns import codes, combine_codes
 
 if TYPE_CHECKING:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from ..cheap_dataclass import dataclass
 from ..parts.classes import has_subtotals
 from .caching import in_few_tasks, kept, kept_rows
 from .cut import together

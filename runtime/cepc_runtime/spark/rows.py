@@ -10,12 +10,12 @@ text is data.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 
+from ..cheap_dataclass import dataclass
 from ..numbers.columns import flat
 from ..parts.classes import has_subtotals
 from ..sql.types import STRING as TEXT

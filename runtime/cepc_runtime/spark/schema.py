@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 
+from ..cheap_dataclass import dataclass
 from ..sql import types
 from ..sql.literal import string_literal
 from ..sql.types import quote_name

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from ..cheap_dataclass import dataclass
 from ..enumerate.budget import PARTIAL_MATCHES
 from .schema import JobError
 

@@ -13,12 +13,12 @@ whose watermark is how far it has come.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
 
+from ..cheap_dataclass import dataclass
 from ..events.grouped import ticks_of
 from ..events.stretch import EVERYWHERE, TimeSpan
 from ..plan.windows import Unbounded

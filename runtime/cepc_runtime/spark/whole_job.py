@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from ..cheap_dataclass import dataclass
 from . import main as command_line
 from .build import answered, in_order
 from .probe import LIMIT, matches_of

@@ -6,10 +6,10 @@ What depends on an aggregate is said by its value here; no other module knows th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from typing import Literal as OneOf
 
+from ..cheap_dataclass import dataclass
 from .types import (
     BIGINT,
     BOOLEAN,

@@ -10,9 +10,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from ..cheap_dataclass import dataclass
 from .expression import fields
 
 if TYPE_CHECKING:

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import decimal
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from typing import Literal as OneOf
 
+from ..cheap_dataclass import dataclass
 from .aggregate_functions import SUM, AggregateFunction, aggregate_named
 from .types import BIGINT, STRING, DataType, Decimal, from_text, is_float
 

@@ -7,8 +7,9 @@ is imported only inside the functions that need it, so that checking a program l
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
+
+from ..cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

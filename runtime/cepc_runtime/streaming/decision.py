@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..cheap_dataclass import dataclass
 from ..plan.windows import MatchBound, Sliding
 from .ticks import before, least
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
+from ..cheap_dataclass import dataclass
 from ..events.letter_words import words_of
 from ..plan.as_json import to_data
 from ..sql.expression import Field

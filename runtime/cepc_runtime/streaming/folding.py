@@ -10,11 +10,11 @@ moment.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from ..cheap_dataclass import dataclass
 from ..events.grouped import select
 from ..events.letters import Kinds
 from ..numbers.columns import codes, combine_codes, dense, joined

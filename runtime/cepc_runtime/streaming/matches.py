@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
+from ..cheap_dataclass import dataclass
 from ..drive import drive
 from ..enumerate.budget import PARTIAL_MATCHES
 from ..enumerate.enumerator import timeline_of

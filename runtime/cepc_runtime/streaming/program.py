@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from ..cheap_dataclass import dataclass
 from ..enumerate.budget import PARTIAL_MATCHES
 from ..panes.shared_panes import families_of
 from ..plan.physical import PhysicalPlan

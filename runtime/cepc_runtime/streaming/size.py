@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ..cheap_dataclass import dataclass
 from ..panes.shared_panes import families_of
 from ..plan.windows import Unbounded
 from ..sql.types import Array, DataType, Decimal, Map, Struct

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from ..cheap_dataclass import dataclass
 from ..panes.folded import Kept
 from ..panes.tables import index_table, numbers_table
 from .state_bytes import ClassBytes, PaneBytes, StateBytes, joined, taken_apart, to_ipc

@@ -12,13 +12,13 @@ import json
 import struct
 import sys
 import zlib
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
+from ..cheap_dataclass import dataclass
 from ..events.letter_words import BITS
 from ..numbers.columns import flat
 from ..numbers.number_columns import from_arrow

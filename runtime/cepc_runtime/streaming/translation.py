@@ -4,12 +4,12 @@ number and letter there is which one here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
+from ..cheap_dataclass import dataclass
 from ..events.letter_words import BITS
 from ..panes.folded import Kept
 from ..panes.tables import from_index, from_numbers

@@ -6,8 +6,10 @@ A model prices single transitions for sets of queries. `weights.py` puts a plan'
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 from .query import Type
 

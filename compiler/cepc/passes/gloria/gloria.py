@@ -10,9 +10,10 @@ That states lie side by side is what `columns` does for all queries; here it is 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.sharing import Member, SharedStates
 from cepc_runtime.plan.stream import Letter
 

@@ -7,10 +7,11 @@ forbids between them, and on the innermost Kleene operator around both.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from cepc_grammar.pattern import And, Not, Or, Repeat, Seq, Some
+from cepc_runtime.cheap_dataclass import dataclass
 
 from ..pattern import Event, events, outline
 from .query import Type, WrittenPlace

@@ -6,8 +6,10 @@ Sets of queries are bit sets: bit i is query i of the workload.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 from .places import write
 

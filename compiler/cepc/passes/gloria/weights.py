@@ -7,8 +7,10 @@ that it counts once where a pool has several successors; the sum over a path is 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 from .cost import Members
 from .query import Type

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 from .estimate import MOST, combined, matches, series_of
 from .patterns import Pattern, extents

@@ -7,9 +7,10 @@ decomposition is merging a part that no query asks for; transformation is an ord
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 from .interesting import TRANSFORMED, subsequence
 from .patterns import UNORDERED, LeafTest, extents

@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 from .derivation import Derivation, derive, embedding, leaf_places
 from .interesting import interesting

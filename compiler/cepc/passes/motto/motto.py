@@ -10,11 +10,12 @@ with single types that NOT forbids in the whole window. The rest of MOTTO's plan
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from cepc_grammar.pattern import And, Not, Seq
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.select import SelectAny
 from cepc_runtime.plan.sharing import JoinEvents, JoinMatches, LeafCondition, MatchAnswer, MatchPart, SharedMatches
 from cepc_runtime.sql.expression import Field, rewrite, variables

@@ -5,8 +5,9 @@ Its CONJ is AND, its DISJ is SOME. OR, which it does not have, is what of a SOME
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 import random
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

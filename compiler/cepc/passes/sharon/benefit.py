@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 from .candidates import Candidate
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import heapq
 import math
 from collections import defaultdict
-from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence

@@ -5,9 +5,9 @@ them.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.sharing import Member, SharedStates
 
 from ...planning.logical import counted, leaders

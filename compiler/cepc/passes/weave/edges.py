@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from math import gcd, lcm, prod
 
 from cepc.passes.weave.windows import Progression, Window, pane_edges
+from cepc_runtime.cheap_dataclass import dataclass
 
 Terms = Mapping[Progression, int]
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
 from cepc.passes.weave.edges import Edges, TooManyTerms, edges_of, rate, union
 from cepc.passes.weave.windows import Progression, Window, overlap, pane_edges
+from cepc_runtime.cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -8,10 +8,10 @@ of panes: more queries share the gathering, but more edges cut it into smaller p
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.sharing import Member, SharedStates
 from cepc_runtime.plan.windows import Sliding
 

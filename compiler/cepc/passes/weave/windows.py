@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from cepc_runtime.cheap_dataclass import dataclass
 
 
 class Progression(NamedTuple):

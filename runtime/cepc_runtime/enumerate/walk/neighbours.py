@@ -4,9 +4,9 @@ just before it, or the first of the match.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ...cheap_dataclass import dataclass
 from ...kernel.adjacent.tests import Comparison, comparison
 from ...sql.expression import Field, conjuncts, fields, rewrite
 

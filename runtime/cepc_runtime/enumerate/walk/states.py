@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from ...cheap_dataclass import dataclass
 from ...plan.select import SelectContiguous, SelectNext
 from ..checks import Check
 from ..selection import due_so_far

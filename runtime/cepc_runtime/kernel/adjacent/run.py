@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from ...cheap_dataclass import dataclass
 from ...numbers.sorting import order_of
 from ..machine_code import run_function
 from ..run import Emissions

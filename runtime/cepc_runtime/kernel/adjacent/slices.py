@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...cheap_dataclass import dataclass
 from ...plan.windows import Sliding, Window
 
 if TYPE_CHECKING:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ...cheap_dataclass import dataclass
 from .moves import reachable
 from .tests import DIFFERENT, EQUAL, PAIRS, tests_of
 

@@ -6,13 +6,13 @@ condition is evaluated for all pairs of a block of events at once, before the lo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
 
+from ...cheap_dataclass import dataclass
 from ...numbers.columns import Bools, Ints, as_bools, flat, ranks
 from ...sql.evaluate import can_fail, evaluate
 from ...sql.evaluate.truths import truths

@@ -14,11 +14,12 @@ import threading
 import time
 import uuid
 from contextlib import AbstractContextManager, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from ...cheap_dataclass import dataclass
 from ..schema import JobError
 from .store import StoreError
 

@@ -5,12 +5,12 @@ of those that come later, and of an INT that is read as a TINYINT it keeps the l
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from pyspark.sql import types as T  # noqa: N812
 
+from ...cheap_dataclass import dataclass
 from ..footers import FORMS, check, schemas
 from ..schema import JobError
 from .intact import files_read

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from ...cheap_dataclass import dataclass
 from ...enumerate.budget import PARTIAL_MATCHES
 from ...events.letter_words import words_of
 from ...plan.as_json import from_text_of_plan

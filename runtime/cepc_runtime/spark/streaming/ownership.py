@@ -7,9 +7,9 @@ A folder of output says in `_checkpoints` which checkpoints write there, each in
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from ...cheap_dataclass import dataclass
 from ..schema import JobError
 from . import checkpoint
 

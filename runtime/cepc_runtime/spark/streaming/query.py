@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, reduce
 from operator import and_
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812
 
+from ...cheap_dataclass import dataclass
 from ...events.letter_words import words_needed
 from ...parts.classes import classes_of
 from ...plan.as_json import from_text_of_plan, to_text

@@ -8,13 +8,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import pyspark
 from pyspark.sql import functions as F  # noqa: N812
 
+from ...cheap_dataclass import dataclass
 from ..build import given_events
 from ..rows import Packing, layout_of
 from ..schema import JobError

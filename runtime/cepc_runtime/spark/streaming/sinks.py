@@ -6,7 +6,7 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Any, Final
@@ -15,6 +15,7 @@ import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.util import inheritable_thread_target
 
+from ...cheap_dataclass import dataclass
 from ...parts.at_once import at_once
 from ..errors import SPARK_ERRORS, package_for
 from ..files import UNFINISHED, Renaming, can_be_parted, parted

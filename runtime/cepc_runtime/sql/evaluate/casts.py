@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import decimal
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ...cheap_dataclass import dataclass
 from ..calendar import MICROS_PER_DAY, MICROS_PER_HOUR, MICROS_PER_MINUTE, MICROS_PER_SECOND
 from ..functions.coercion import INTEGER_AS_DECIMAL
 from ..parsing import DECIMALS, MAX_LONG, MIN_LONG, read_text, to_scale

@@ -6,10 +6,10 @@ Checked against a live Spark by `tests/test_evaluate_spark.py` over every pair o
 from __future__ import annotations
 
 import decimal
-from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Final
 
+from ...cheap_dataclass import dataclass
 from ..expression import Call, Expression, Literal, Value
 from ..parsing import read_text, to_scale
 from ..types import (

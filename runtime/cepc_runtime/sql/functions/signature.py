@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ...cheap_dataclass import dataclass
 from ..expression import Call, Expression, Literal
 from .coercion import ANY, Expected, cast_to, common_type_of_all, describe, implicit_type
 

@@ -6,10 +6,10 @@ its result, `-` where that depends on the arguments. Portable functions are not 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final, Literal
 
+from ...cheap_dataclass import dataclass
 from ..types import BIGINT, DATE, TIMESTAMP, DataType, from_text
 
 if TYPE_CHECKING:
