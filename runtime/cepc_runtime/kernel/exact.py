@@ -214,9 +214,9 @@ class _Sum:
 
 
 def _float_sum(variable: int, values: dict[int, float], place: int) -> _Sum:
-    finite = {event: Fraction(v) for event, v in values.items() if math.isfinite(v)}
-    scale = max((v.denominator for v in finite.values()), default=1)  # powers of two
-    tracks = [Track(variable, {event: int(v * scale) for event, v in finite.items()})]
+    finite = {event: v.as_integer_ratio() for event, v in values.items() if math.isfinite(v)}
+    scale = max((below for _, below in finite.values()), default=1)  # powers of two
+    tracks = [Track(variable, {event: above * (scale // below) for event, (above, below) in finite.items()})]
     if len(finite) < len(values):
         for test in (math.isnan, lambda v: v == math.inf, lambda v: v == -math.inf):
             tracks.append(Track(variable, {event: 1 for event, v in values.items() if test(v)}))
