@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import math
+import random
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from cepc_runtime.numbers.doubles import add_exactly
+from cepc_runtime.kernel.exact import Recount
+from cepc_runtime.kernel.modulo import count_modulo
+from cepc_runtime.numbers import counted_again
+from cepc_runtime.numbers.doubles import add_exactly, in_units, nearest
 from cepc_runtime.numbers.exact_columns import cast_column, quotients
+from cepc_runtime.numbers.pieces import bits_for, pieces
 from cepc_runtime.plan.physical import PhysicalPlan
 from cepc_runtime.plan.query import OutputPlan
 from cepc_runtime.results.as_columns import ResultOverflowError, WindowEdgeError
@@ -341,3 +349,79 @@ def test_exact_sums_with_infinite_ones_are_as_of_floats() -> None:
     assert add_exactly([2**70, Fraction(1, 2)]) == Fraction(2**71 + 1, 2)
     assert add_exactly([2**70, math.inf]) == math.inf
     assert math.isnan(float(add_exactly([math.inf, -math.inf])))
+
+
+@pytest.mark.parametrize("more", [1, 40])
+def test_sums_of_doubles_stay_exact_where_partitions_cancel_what_is_large(more: int) -> None:
+    """In a partition what is small decides nothing; it does once another took away what is large."""
+    total, mean = aggregate("sum", "A", DOUBLE), aggregate("avg", "A", DOUBLE)
+    large: list[Event] = [(0, "A", "g", 1e300), (1, "A", "g", 7e-9), (2, "A", "h", -1e300), (3, "A", "h", 0.1)]
+    events = [*large, *((4 + t, "A", f"k{t}", 1e16 if t % 2 else -1e16) for t in range(2 * more))]
+    (row,) = rows_of(query(ONE, returns=[total, mean], group_by=()), events, DOUBLE)
+    exact = Fraction(7e-9) + Fraction(0.1)
+    assert (row[name_of(total)], row[name_of(mean)]) == (float(exact), float(exact / len(events)))
+
+
+def test_an_unsure_sum_of_doubles_leaves_an_integer_beside_it_as_large_as_it_is() -> None:
+    """Where the one was counted again modulo 2**64, so was the other, and seemed to fit."""
+    small = 2.0**-3 + 2.0**-45
+    total = aggregate("sum", "A", DOUBLE)
+    whole = replace(aggregate("sum", "A", BIGINT, safe=True), argument=Literal(2**62, BIGINT))
+    q = query(RUNS, 100, returns=[total, whole])
+    (row,) = rows_of(q, events_of(2.0**49, -(2.0**49), *[128 + small, -128.0] * 6), DOUBLE)
+    assert (row[name_of(total)], row[name_of(whole)]) == (2**13 * 6 * small, None)
+
+
+FAR_APART: Final = (1e300, -1e300, 1e16, -1e16, 1.0, 3.3, 0.1, 7e-9, 5e-324)
+
+
+def test_sums_of_doubles_far_apart_take_few_passes_of_the_kernel() -> None:
+    """Each row was counted again in long integers, and went through all events for that."""
+    large, small = FAR_APART[:4], FAR_APART[4:]
+    numbers = random.Random(1)
+    values = [numbers.choice(large if t % 20 < 10 else small) for t in range(500)]
+    events: list[Event] = [(t, "A", f"g{t % 10}", x) for t, x in enumerate([*values, *(-x for x in values[:495])])]
+    total = aggregate("sum", "A", DOUBLE)
+    with (
+        patch.object(counted_again, "count_modulo", wraps=count_modulo) as passes,
+        patch.object(Recount, "row", autospec=True) as rows,
+    ):
+        for grouped in (("g",), ()):
+            passes.reset_mock()
+            for row in rows_of(query(ONE, 100_000, returns=[total], group_by=grouped), events, DOUBLE):
+                own = [x for _, _, g, x in events if row.get("g", g) == g]
+                assert row[name_of(total)] == math.fsum(own)
+            assert 1 <= passes.call_count <= 5
+    rows.assert_not_called()
+
+
+DOUBLES = st.one_of(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(FAR_APART))
+
+
+@given(st.lists(st.tuples(st.sampled_from("ghk"), DOUBLES, st.booleans()), min_size=1, max_size=12), st.booleans())
+def test_sums_of_doubles_of_any_magnitudes_are_rounded_once(rows: list[tuple[str, float, bool]], parted: bool) -> None:
+    """Over partitions, or within each; some values are taken away once more."""
+    rows = [*rows, *((g, -x, back) for g, x, back in rows if back)]
+    events: list[Event] = [(t, "A", g, x) for t, (g, x, _) in enumerate(rows)]
+    total, mean = aggregate("sum", "A", DOUBLE), aggregate("avg", "A", DOUBLE)
+    q = query(RUNS, 100_000, returns=[total, mean], group_by=("g",) if parted else ())
+    expected: dict[str, tuple[int, Fraction]] = {}
+    for key in {g for g, _, _ in rows}:
+        own = [x for g, x, _ in rows if g == key]
+        each = 2 ** (len(own) - 1)  # so many of the sequences have an event
+        count, known = expected.get(key if parted else "", (0, Fraction()))
+        expected[key if parted else ""] = count + each * len(own), known + each * sum(map(Fraction, own), Fraction())
+    found = {row.get("g", ""): (row[name_of(total)], row[name_of(mean)]) for row in rows_of(q, events, DOUBLE)}
+    assert found == {key: (nearest(exact), nearest(exact / count)) for key, (count, exact) in expected.items()}
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), DOUBLES)), st.floats(0, 2.0**53, exclude_max=True))
+def test_pieces_of_doubles_are_all_of_them_in_few_bits(rows: list[tuple[int, float]], count: float) -> None:
+    groups, bits = np.array([g for g, _ in rows], dtype=np.int64), bits_for(count)
+    found = pieces(np.array([x for _, x in rows]), groups, np.array([True, False, True]), bits)
+    sums = [0] * len(rows)
+    for event, slot, digit in zip(found.events.tolist(), found.slots.tolist(), found.digits.tolist(), strict=True):
+        assert 0 < abs(digit) < 2**bits
+        assert abs(digit) * count <= 2**62
+        sums[event] += digit << int(found.exponents[slot, groups[event]])
+    assert sums == [in_units(x) if g != 1 else 0 for g, x in rows]

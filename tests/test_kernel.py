@@ -138,7 +138,7 @@ def test_what_is_past_a_float_comes_out_right_modulo_64_bits(
     interpreted: bool, rows: list[Event], window: tuple[int | None, int | None]
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cepc_runtime.numbers.exactness.MANY", 1)
+        patch.setattr("cepc_runtime.numbers.counted_again.MANY", 1)
         for limit in ("LITTLE", "FEW"):
             patch.setattr(f"cepc_runtime.kernel.machine_code.{limit}", 10**9 if interpreted else 0)
         check_all(rows, window, ("g",), interpreted)
@@ -373,7 +373,7 @@ def test_conditions_between_neighbours_hold(
     expected = expected_rows(q, brute_force(q, rows, dict.fromkeys(where, check)))
     assert run(rows, q, interpreted=interpreted)["q"] == sorted_rows(expected)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cepc_runtime.numbers.exactness.MANY", 1)
+        patch.setattr("cepc_runtime.numbers.counted_again.MANY", 1)
         assert run(rows, q, interpreted=interpreted)["q"] == sorted_rows(expected)
 
 

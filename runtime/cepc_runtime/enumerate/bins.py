@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ..cheap_dataclass import dataclass
-from ..numbers.doubles import pair
+from ..numbers.doubles import UNIT, of_units, pair
 from .ragged import starts_of
 
 if TYPE_CHECKING:
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 BITS: Final = 26
 """Of the integers in a bin."""
-
-_LEAST: Final = -1074
-"""The exponent of the least double."""
 
 
 @dataclass(frozen=True)
@@ -54,18 +51,16 @@ class Binned:
         """The sums as totals and rests (doubles.py)."""
         totals: list[Number] = []
         rests: list[float] = []
-        least = min(map(_exponent, self.bins), default=0)
-        shifts = [_exponent(number) - least for number in self.bins]
+        shifts = [_exponent(number) + UNIT for number in self.bins]
         rows = zip(*(column.tolist() for column in self.bins.values()), strict=True) if self.bins else repeat(())
         for special, row in zip(self.special.tolist(), rows, strict=False):
             if special != 0:
                 totals.append(special)
                 rests.append(0.0)
                 continue
-            whole = sum(number << shift for number, shift in zip(row, shifts, strict=True))
-            exact = Fraction(whole << max(least, 0), 1 << max(-least, 0))
-            total, rest = pair(exact)
-            totals.append(total if np.isfinite(total) else exact)
+            units = sum(number << shift for number, shift in zip(row, shifts, strict=True) if number)
+            total, rest = pair(units)
+            totals.append(total if np.isfinite(total) else of_units(units))
             rests.append(rest)
         if any(isinstance(total, Fraction) for total in totals):
             return np.array([*totals, None], dtype=object)[:-1], np.array(rests)
@@ -101,7 +96,7 @@ def joined(parts: Sequence[Binned]) -> Binned:
 
 
 def _exponent(number: int) -> int:
-    return max(number * BITS, _LEAST)
+    return max(number * BITS, -UNIT)
 
 
 def _lists(counts: Ints, values: Column) -> Column:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from ..cheap_dataclass import dataclass
 from ..numbers.columns import approximate, exact_integers, flat, nulls, ranks
-from ..numbers.doubles import ROUNDING, add_exactly, halves, pair, rounds_once
+from ..numbers.doubles import ROUNDING, add_exactly, halves, in_units, pair, rounds_once
 from ..numbers.gathered import Gathered
 from ..sql.types import is_float, is_integer, to_arrow
 from .ragged import starts_of
@@ -145,7 +145,7 @@ def sums_of_doubles(counts: Ints, values: Floats) -> tuple[Column, Floats]:
     for place in np.flatnonzero(~sure | lost).tolist():
         row, start = int(some[place]), int(starts[place])
         number = Fraction(add_exactly(values[start : start + int(counts[row])].tolist()))
-        totals[row], rests[row] = pair(number)
+        totals[row], rests[row] = pair(in_units(number))
         if not np.isfinite(totals[row]):
             exact[row] = number
     if not exact:

@@ -14,8 +14,11 @@ from .run import run_kernel
 from .tables import build
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ..numbers.columns import Ints
     from .exact import Recount
-    from .planes import Plane
+    from .planes import Plane, ValueKey
     from .run import Emissions
 
 FITS: Final = 2.0**62
@@ -26,22 +29,14 @@ def whole(plane: Plane) -> bool:
     return plane.value.is_whole and plane.value.role != "magnitude"
 
 
-def in_units(plane: Plane) -> bool:
-    """Whether the plane sums up parts of doubles, which here are integers, in units of their scale."""
-    return plane.value.role in ("rest", "last") or (plane.value.role == "value" and not whole(plane))
-
-
-def count_modulo(recount: Recount) -> tuple[Emissions, tuple[int, ...]]:
-    """The emissions modulo 2**64, with the count and then these planes of the query."""
-    every = list(enumerate(recount.planes.planes, start=1))
-    kept = [(p, plane) for p, plane in every if whole(plane) or in_units(plane)]
-    planes = QueryPlanes(tuple(plane for _, plane in kept), 1 + len(kept), ())
-    keys = list(dict.fromkeys(plane.value for plane in planes.planes))
-    matrix, index = recount.values.modulo(keys), {key: i for i, key in enumerate(keys)}
-    chosen = tuple(p for p, _ in kept)
+def count_modulo(recount: Recount, places: Sequence[int], matrix: Ints, index: Mapping[ValueKey, int]) -> Emissions:
+    """The emissions modulo 2**64, with the count and then these planes of the query; `matrix[index[key]]` are the
+    numbers of their keys.
+    """
+    planes = QueryPlanes(tuple(recount.planes.planes[place - 1] for place in places), 1 + len(places), ())
     if recount.neighbours is not None:
-        return recount.neighbours.count(planes, matrix, index), chosen
+        return recount.neighbours.count(planes, matrix, index)
     query = replace(recount.query, having=None)  # numbers that wrap around cannot be compared
     layout = build([query], [planes], recount.kinds.letters, index)
     (emissions,), _ = run_kernel(recount.events, recount.kinds, layout, kept_planes([planes], [planes]), matrix)
-    return emissions, chosen
+    return emissions

@@ -58,7 +58,8 @@ class Values:
         """The values of a `present`, `value` or `magnitude` key at some events, as Python numbers; null for None."""
         argument = self.arguments[key]
         places = np.searchsorted(argument.rows, events)
-        bound = np.append(argument.rows, -1)[places] == events
+        bound = places < len(argument.rows)
+        bound[bound] = argument.rows[places[bound]] == events[bound]
         numbers = _python_numbers(argument.column.take(places[bound]), key)
         found: list[int | float | None] = [None] * len(events)
         for place, number in zip(np.flatnonzero(bound).tolist(), numbers, strict=True):
@@ -72,17 +73,18 @@ class Values:
         row: Ints = self.modulo([key])[0]
         return np.abs(row) if key.role == "magnitude" else row
 
+    def doubles(self, keys: Sequence[ValueKey]) -> Floats:
+        """The values of FLOAT or DOUBLE of which these are the parts (PARTS)."""
+        first, rest, last = (self.matrix[self.index[key]] for key in keys)
+        return np.asarray(first + (rest + last))  # exactly: one was taken off after the other
+
     def modulo(self, keys: Sequence[ValueKey]) -> Ints:
         """The numbers of additive keys modulo 2**64: a matrix with a row for each key. Those of a `magnitude` have
-        their signs, parts of doubles are in units.
+        their signs.
         """
         matrix = np.zeros((len(keys), self.matrix.shape[1]), dtype=np.int64)
         for row, key in zip(matrix, keys, strict=True):
-            if key in self.scales:
-                numbers = self.matrix[self.index[key]]
-                units = np.repeat(self.scales[key].unit, np.diff(np.append(self.groups, len(numbers))))
-                row[:] = np.where(np.isfinite(numbers), numbers, 0.0) / units
-            elif key.argument is None:
+            if key.argument is None:
                 row[:] = 1
             else:
                 argument = self.arguments[key]

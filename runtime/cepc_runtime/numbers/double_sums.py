@@ -14,18 +14,16 @@ import numpy.typing as npt
 
 from ..cheap_dataclass import dataclass
 from ..kernel.planes import DoubleSumPlanes
-from ..kernel.run import Emissions
-from .doubles import ROUNDING, add_exactly, halves, nearest, pair, rounds_once, together
+from .doubles import ROUNDING, add_exactly, halves, in_units, of_units, pair, rounds_once, together
 from .sorting import order_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ..kernel.exact import Number, Recount
+    from ..kernel.run import Emissions
     from .columns import Bools, Floats, Ints
     from .doubles import Scale
-
-    Found = Callable[[int, Mapping[int, int]], Number | None]
 
 COUNTED: Final = 2.0**53
 """Sums of so many numbers are not exact: a float64 does not tell any more how many they are."""
@@ -33,10 +31,6 @@ COUNTED: Final = 2.0**53
 _ROUNDINGS: Final = 4
 """A step of an automaton rounds what it passes on so often at most: where it is read, added, shared and gathered."""
 _ALWAYS: Final = 64
-
-_HALF: Final = 1 << 63
-_TOLD: Final = 2.0**62
-"""What is off by less is told by a number modulo 2**64."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +64,8 @@ class Targets:
 @dataclass(frozen=True)
 class DoubleSums:
     """The planes of a sum's parts, in all rows, and their sums over the rows of each target; without targets each row
-    is one by itself. `unsure` are the rows that have to be counted again.
+    is one by itself. `unsure_totals` are the targets that have to be added up once more, exactly, and `unsure` those of
+    their rows that have to be counted again before: the others' planes are exact.
     """
 
     places: tuple[int, int, int]
@@ -78,27 +73,33 @@ class DoubleSums:
     planes: Floats
     totals: Floats
     rests: Floats
+    unsure_totals: Bools
     unsure: Bools
 
     def columns(self, exact: Mapping[int, Sequence[Number]]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """A total and a rest for each row: those of a target in its first row, else 0. Some rows' numbers are known
-        exactly.
+        """A total and a rest for each row: those of a target in its first row, else 0. Some rows' planes are known
+        exactly; in that of the total is then the whole sum, as an integer in units of 2**-UNIT, if it is one.
         """
-        totals, rests = self._totals(exact) if exact else (self.totals, self.rests)
+        wanted = self.unsure_totals.copy()
+        wanted[self._targets_of(list(exact))] = True
+        totals, rests = self._totals(np.flatnonzero(wanted), exact) if wanted.any() else (self.totals, self.rests)
         if self.targets is None:
             return totals, rests
         return self.targets.of_first_rows(totals), self.targets.of_first_rows(rests)
 
-    def _totals(self, exact: Mapping[int, Sequence[Number]]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    def _totals(self, wanted: Ints, exact: Mapping[int, Sequence[Number]]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         totals, rests, large = self.totals.copy(), self.rests.copy(), dict[int, Fraction]()
-        for target, rows in self._rows_of_targets(list(exact)):
-            number = add_exactly([part for row in rows for part in self._parts(row, exact)])
-            if isinstance(number, float) and not math.isfinite(number):
-                totals[target], rests[target] = number, 0.0
+        for target in wanted.tolist():
+            rows = [target] if self.targets is None else self.targets.rows(target)
+            parts = [part for row in rows for part in self._parts(row, exact)]
+            special = [part for part in parts if isinstance(part, float) and not math.isfinite(part)]
+            if special:
+                totals[target], rests[target] = add_exactly(special), 0.0
                 continue
-            totals[target], rests[target] = pair(Fraction(number))
+            units = sum(part if isinstance(part, int) else in_units(part) for part in parts if part)
+            totals[target], rests[target] = pair(units)
             if math.isinf(totals[target]):
-                large[target] = Fraction(number)
+                large[target] = of_units(units)
         if not large:
             return totals, rests
         numbers = totals.astype(object)
@@ -106,12 +107,10 @@ class DoubleSums:
             numbers[target] = fraction
         return numbers, rests
 
-    def _rows_of_targets(self, some: list[int]) -> list[tuple[int, list[int]]]:
-        """The targets of some rows, and all rows of each."""
+    def _targets_of(self, rows: list[int]) -> Ints:
         if self.targets is None:
-            return [(row, [row]) for row in some]
-        numbers = self.targets.of_rows(np.arange(len(self.totals)))
-        return [(target, self.targets.rows(target)) for target in np.unique(numbers[some]).tolist()]
+            return np.array(rows, dtype=np.int64)
+        return self.targets.of_rows(np.arange(len(self.totals)))[rows]
 
     def _parts(self, row: int, exact: Mapping[int, Sequence[Number]]) -> list[Number]:
         return [(exact[row] if row in exact else self.planes[row].tolist())[place] for place in self.places]
@@ -141,6 +140,7 @@ def _double_sums(
     with np.errstate(all="ignore"):
         parts = [planes[:, place] for place in places]
         counts, error = planes[:, own.count], _errors(recount, emissions, own)
+        inexact = error != 0
         if targets is not None:
             parts, counts, error = _added(recount, emissions, targets, own, error)
         totals, rests = together(*parts)
@@ -151,7 +151,8 @@ def _double_sums(
             if targets is not None:
                 finite = np.logical_and.reduceat(finite[targets.order], targets.starts)
             unsure |= lost & finite
-    return DoubleSums(places, targets, planes, totals, rests, unsure if targets is None else targets.of_rows(unsure))
+    of_rows = unsure if targets is None else targets.of_rows(unsure)
+    return DoubleSums(places, targets, planes, totals, rests, unsure, of_rows & inexact)
 
 
 def _added(
@@ -192,38 +193,6 @@ def _errors(recount: Recount, emissions: Emissions, own: DoubleSumPlanes) -> Flo
 def _scale(recount: Recount, emissions: Emissions, plane: int) -> Scale:
     """Of what each row sums up."""
     return recount.values.scales[recount.planes.planes[plane - 1].value].take(emissions.groups)
-
-
-def exact_sum(recount: Recount, emissions: Emissions, own: DoubleSumPlanes, rows: Ints) -> Found:
-    """What finds the sum of one of the rows, which is known roughly, from its parts modulo 2**64. It is None where
-    these do not tell, or where what they lack might make another double of it, or of its average.
-    """
-    some = Emissions(emissions.groups[rows], emissions.windows[rows], emissions.planes[rows])
-    counts, roundings = some.planes[:, own.count].tolist(), _roundings(recount, some).tolist()
-    known = []
-    for plane in own.parts:
-        scale = _scale(recount, some, plane)
-        columns = some.planes[:, plane], scale.size, scale.unit, scale.lost
-        known.append((plane, [column.tolist() for column in columns]))
-    place = {row: i for i, row in enumerate(rows.tolist())}
-
-    def found(row: int, modulo: Mapping[int, int]) -> Number | None:
-        i = place[row]
-        if not counts[i] < COUNTED:  # about is all that is known
-            return add_exactly([about[i] for _, (about, _, _, _) in known])
-        exact, lacking = Fraction(), Fraction()
-        for plane, (about, sizes, units, lost) in known:
-            if not counts[i] * (sizes[i] / units[i] * roundings[i] + 1) < _TOLD:
-                return None
-            near = int(about[i] / units[i])
-            exact += (near + (modulo[plane] - near + _HALF) % (2 * _HALF) - _HALF) * Fraction(units[i])
-            lacking += Fraction(lost[i]) * int(counts[i])
-        low, high = exact - lacking, exact + lacking
-        if lacking and any(nearest(low / n) != nearest(high / n) for n in (1, int(counts[i]) or 1)):
-            return None
-        return exact
-
-    return found
 
 
 def _roundings(recount: Recount, emissions: Emissions) -> Floats:

@@ -32,6 +32,10 @@ LAST_BITS: Final = 43
 ROUNDING: Final = 2.0**-53
 """How much of a result a float64 operation may be off."""
 
+UNIT: Final = 1074
+"""All doubles are multiples of 2**-UNIT."""
+
+_ONE: Final = 1 << UNIT
 _EXACT: Final = 2.0**53
 _SMALLEST: Final = -1021
 _LEAST: Final = -1074
@@ -197,15 +201,25 @@ def nearest(number: Fraction) -> float:
         return math.inf if number > 0 else -math.inf
 
 
-def pair(number: Fraction) -> tuple[float, float]:
-    """The nearest double, and what it leaves, such that their sum rounds to the first."""
-    total = nearest(number)
-    if math.isinf(total):
-        return total, 0.0
-    whole, part = total.as_integer_ratio()
-    rest = (number.numerator * part - whole * number.denominator) / (number.denominator * part)
+def pair(units: int) -> tuple[float, float]:
+    """The double nearest to so many units of 2**-UNIT, and what it leaves, such that their sum rounds to the first."""
+    try:
+        total = units / _ONE
+    except OverflowError:
+        return (math.inf if units > 0 else -math.inf), 0.0
+    rest = (units - in_units(total)) / _ONE
     # half of a unit, if it is a little less, is not rounded to it
     return total, rest if total + rest == total else math.nextafter(rest, 0.0)
+
+
+def in_units(number: Number) -> int:
+    """A finite sum of doubles as a multiple of 2**-UNIT."""
+    above, below = number.as_integer_ratio()
+    return above << UNIT - below.bit_length() + 1
+
+
+def of_units(units: int) -> Fraction:
+    return Fraction(units, _ONE)
 
 
 def add_exactly(numbers: Sequence[Number]) -> Number:
@@ -215,4 +229,8 @@ def add_exactly(numbers: Sequence[Number]) -> Number:
         return math.fsum(special) if len(set(special)) == 1 else math.nan
     if all(isinstance(n, int) for n in numbers):
         return sum(numbers)
-    return sum((Fraction(n) for n in numbers), Fraction())
+    sums: dict[int, int] = {}  # what has one denominator, of which there are few, before Fraction reduces anything
+    for number in numbers:
+        above, below = number.as_integer_ratio()
+        sums[below] = sums.get(below, 0) + above
+    return sum((Fraction(above, below) for below, above in sums.items()), Fraction())

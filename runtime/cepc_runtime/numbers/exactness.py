@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ..kernel.modulo import FITS, count_modulo, whole
-from ..kernel.planes import CountPlane, DoubleSumPlanes, IntegerSumPlanes, SumPlanes
+from ..kernel.modulo import FITS
+from ..kernel.planes import CountPlane, IntegerSumPlanes, SumPlanes
 from ..sql.expression import aggregates, counted
 from ..sql.types import is_integer
-from .double_sums import double_sums, exact_sum
+from .counted_again import counted_again
+from .double_sums import double_sums
 
 if TYPE_CHECKING:
     from ..kernel.exact import Number, Recount
@@ -27,12 +28,6 @@ if TYPE_CHECKING:
     from .columns import Bools, Floats, Ints
 
 EXACT: Final = 2.0**53
-
-MANY: Final = 16
-"""So many rows are worth another pass of the kernel."""
-
-SLOWER: Final = 50
-"""So many times slower than a pass of the kernel are Python's integers, event by event."""
 
 HOPELESS: Final = 1.01 * 2.0**63
 """No BIGINT, however inexact."""
@@ -58,16 +53,17 @@ def exact_planes(recount: Recount, emissions: Emissions, targets: Ints | None = 
                     again |= _overflown(recount, found, emissions)
     sums = double_sums(recount, emissions, targets)
     unsure = np.logical_or.reduce([own.unsure for own in sums]) if sums else np.zeros_like(again)
-    exact = _counted_again(recount, emissions, again, unsure) if (again | unsure).any() else {}
+    exact = counted_again(recount, emissions, again, unsure) if (again | unsure).any() else {}
     integers = _exactly(query, layout)
-    columns = [
-        _column(planes[:, p], p, exact if p < layout.additive else {}, p in integers) for p in range(layout.count)
-    ]
+    columns: dict[int, Column] = {}
     for own in sums:
         total, rest, last = own.places
         columns[total], columns[rest] = own.columns(exact)
         columns[last] = np.zeros(len(planes))
-    return tuple(columns)
+    for p in range(layout.count):
+        if p not in columns:
+            columns[p] = _column(planes[:, p], p, exact if p < layout.additive else {}, p in integers)
+    return tuple(columns[p] for p in range(layout.count))
 
 
 def _exactly(query: QueryPlan, layout: QueryPlanes) -> set[int]:
@@ -77,50 +73,6 @@ def _exactly(query: QueryPlan, layout: QueryPlanes) -> set[int]:
         if measure.exact and isinstance(places, CountPlane | IntegerSumPlanes):
             found.update(places.integers)
     return found
-
-
-def _counted_again(recount: Recount, emissions: Emissions, again: Bools, unsure: Bools) -> dict[int, list[Number]]:
-    """The additive planes of some rows, exactly: many that fit 64 bits together, the others one by one. So are those
-    with an `unsure` sum of DOUBLE.
-    """
-    fits = again & np.all(np.abs(emissions.planes[:, : recount.planes.additive]) < FITS, axis=1)
-    if np.count_nonzero(fits) < MANY:
-        fits[:] = False
-    many = _many(recount, emissions, unsure)
-    exact: dict[int, list[Number]] = {}
-    if fits.any() or many:
-        found, chosen = count_modulo(recount)
-        places = {key: i for i, key in enumerate(zip(found.groups.tolist(), found.windows.tolist(), strict=True))}
-        rows = np.flatnonzero(fits | unsure if many else fits)
-        doubles = [
-            (own.parts, exact_sum(recount, emissions, own, rows))
-            for own in dict.fromkeys(recount.planes.measures)
-            if isinstance(own, DoubleSumPlanes)
-        ]
-        for row in rows.tolist():
-            numbers = found.planes[places[int(emissions.groups[row]), int(emissions.windows[row])]].tolist()
-            modulo = dict(zip((0, *chosen), numbers, strict=True))
-            planes: list[Number] = emissions.planes[row, : recount.planes.additive].tolist()
-            for plane in modulo:
-                if plane == 0 or (plane > 0 and whole(recount.planes.planes[plane - 1])):
-                    planes[plane] = modulo[plane]
-            sums = [(own, sum_of(row, modulo)) for own, sum_of in doubles]
-            if all(number is not None for _, number in sums):
-                for (total, rest, last), number in sums:
-                    planes[total], planes[rest], planes[last] = number or 0, 0, 0
-                exact[row] = planes
-    for row in np.flatnonzero(again | unsure).tolist():
-        if row not in exact:
-            about = float(emissions.planes[row, 0])
-            exact[row] = recount.row(int(emissions.groups[row]), int(emissions.windows[row]), about)
-    return exact
-
-
-def _many(recount: Recount, emissions: Emissions, unsure: Bools) -> bool:
-    """Whether another pass of the kernel costs less than to look at the events of these rows one by one."""
-    rows = np.flatnonzero(unsure)
-    events = int(recount.lengths(emissions.groups[rows], emissions.windows[rows]).sum()) if len(rows) else 0
-    return events * SLOWER > recount.events.length
 
 
 def _hopeless(query: QueryPlan, measure: Measure, found: CountPlane | IntegerSumPlanes, planes: Floats) -> Bools:
