@@ -7,11 +7,11 @@ has, lowest first, each in a *slot*.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from ..cheap_dataclass import dataclass
 from .doubles import UNIT
 
 if TYPE_CHECKING:
