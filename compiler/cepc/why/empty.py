@@ -32,7 +32,7 @@ from ..running.local import execute_plan
 from ..wording import many
 from .constraints import constraints_of
 from .event_times import made_times, other_unit
-from .furthest import awaited
+from .furthest import awaited, distances
 from .looked_at import PARTIAL_MATCHES, LookedAt, look_at
 from .missing import Question, Stopped, missing
 from .row import aggregate_rows, having_query, having_values, match_having_values
@@ -111,7 +111,7 @@ def _of_the_pattern(looked: LookedAt, sources: Mapping[str, Source]) -> Sentence
     if not reach.is_completed:
         if query.partition and looked.reach(()).is_completed:
             yield from _other_groups(looked)
-        yield _furthest(looked, reach)
+        yield from _furthest(looked, reach)
         return
     fitting = _fitting(looked, reach)
     if not isinstance(window, Unbounded) and not fitting.any():
@@ -130,16 +130,29 @@ def _other_groups(looked: LookedAt) -> Sentences:
         without = nulls(looked.reading.table.column(name))
         for letter, edge in {e.letter: e for e in reversed(looked.positions.edges)}.items():
             mask = looked.satisfying({letter})
-            if without[mask].all() and not without.all():
+            if mask.any() and without[mask].all() and not without.all():
                 events = many(int(mask.sum()), "event")
                 yield f"`{name}` is null in all {events} for {_called(looked, edge)}, and not in others"
                 return
     yield f"there are events for the whole pattern, but none that agree on {names}"
 
 
-def _furthest(looked: LookedAt, reach: Reach) -> str:
-    """Which step is not reached after those before it."""
-    state, way = reach.furthest()
+def _furthest(looked: LookedAt, reach: Reach) -> Sentences:
+    """Which step is not reached after those before it, and with what else the pattern would be as near its end."""
+    furthest = reach.furthest()
+    if furthest is None:  # no event with which it may begin: that is seen at a glance
+        return
+    state, way = furthest
+    yield _not_after(looked, reach, state, way)
+    missing = distances(looked.positions)
+    if missing[0] <= missing[state]:
+        begins = {edge.letter: edge for edge in reversed(awaited(looked.positions, 0))}
+        for letter, edge in sorted(begins.items()):
+            if not looked.satisfying({letter}).any():
+                yield never_text(looked, Unsatisfied(looked.letters[letter], edge.variable))
+
+
+def _not_after(looked: LookedAt, reach: Reach, state: int, way: tuple[Edge, ...]) -> str:
     events, at = reach.events, reach.at[state]
     reached = at < events.length
     groups = np.unique(events.groups[at[reached]])

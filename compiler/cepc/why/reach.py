@@ -51,12 +51,14 @@ class Reach:
     def is_completed(self) -> bool:
         return bool((self.completed < self.events.length).any())
 
-    def furthest(self) -> tuple[int, tuple[Edge, ...]]:
-        """The state reached from which the fewest events are missing, and a way to it."""
+    def furthest(self) -> tuple[int, tuple[Edge, ...]] | None:
+        """The state behind an event from which the fewest events are missing, and a way to it; None where the pattern
+        does not begin. From its start no more may be missing, by another way.
+        """
         missing = distances(self.positions)
         ways = _ways(self.positions, [state for state, at in self.at.items() if (at < self.events.length).any()])
-        state = min(ways, key=lambda s: (missing[s], len(ways[s]), s))
-        return state, ways[state]
+        state = min((s for s in ways if s), key=lambda s: (missing[s], len(ways[s]), s), default=None)
+        return None if state is None else (state, ways[state])
 
 
 def reach(positions: Positions, events: Events, satisfied: Mapping[int, Bools]) -> Reach:
