@@ -1,6 +1,7 @@
 """What is said of queries without rows: program, events, sentences."""
 
 import logging
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from cepc.cli import cepc as command
 from cepc.compiled_program import Compiled
 from cepc.running.given import read_given
 from cepc.running.local import Report, run
+from cepc.version import version
+from cepc.why import empty
 from cepc.why.empty import why_empty
 from cepc.why.furthest import GroupEvent, distances, furthest
 from cepc.why.looked_at import look_at
@@ -377,6 +380,33 @@ def sentences(compiled: Compiled, table: pa.Table) -> list[str]:
     read = report_of(compiled, table).reads
     (query,) = compiled.program.queries
     return list(why_empty(compiled.program, query, read[query.stream], {}))
+
+
+@pytest.mark.parametrize("by", ["command", "logger"])
+def test_an_explanation_with_a_bug_takes_no_rows_away(
+    by: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def wrong(*_: object) -> Iterator[str]:
+        yield "a first cause"
+        raise KeyError(0)
+
+    monkeypatch.setattr(empty, "why_empty", wrong)
+    written("1 A 7;2 A 7")
+    program = f"{STREAM}QUERY q {ONE} PATTERN SEQ(A, B) WITHIN 9 s;QUERY r RETURN MATCH A.k PATTERN A WITHIN 9 s;"
+    said = "why, cepc {version} cannot say: it has a bug (KeyError: 0). "
+    said += "Please report it with the program that shows it; CEPC_DEBUG=1 prints the traceback."
+    if by == "command":
+        Path("q.cep").write_text(program)
+        result = CliRunner().invoke(command, ["run", "q.cep", "--events", "e.csv", "--format", "jsonl"])
+        assert result.exit_code == 0
+        assert len(result.stdout.splitlines()) == 2
+        lines = result.stderr.splitlines()
+        assert lines[-1] == "2 events read from 1 file, none dropped; 2 rows of 2 queries"
+    else:
+        with caplog.at_level(logging.INFO, "cepc"):
+            assert cepc.compile(program).run("e.csv")["r"].num_rows == 2
+        lines = caplog.messages
+    assert lines[:2] == ["`q` has no rows: a first cause", f"  and {said.format(version=version())}"]
 
 
 def compiled_case(case: Case) -> tuple[Compiled, pa.Table]:

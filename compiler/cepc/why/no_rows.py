@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import traceback
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Final
 
 from ..diagnostics.listed import listed
+from ..version import version
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from cepc_grammar.source import Source
 
     from .. import model
+    from ..reading.read import Read
     from ..running.local import Report
 
 QUERIES: Final = 10
@@ -24,10 +28,8 @@ def no_rows(program: model.CheckedProgram, report: Report, sources: Mapping[str,
     empty = [q for q in program.queries if q.stream in report.reads and not report.tables[q.name].num_rows]
     if not empty:
         return []
-    from .empty import why_empty  # a tenth of a short run, for what most runs have no use for
-
     found = [
-        (query.name, tuple(islice(why_empty(program, query, report.reads[query.stream], sources), CAUSES)))
+        (query.name, tuple(islice(_causes(program, query, report.reads[query.stream], sources), CAUSES)))
         for query in empty[:QUERIES]
     ]
     lines = []
@@ -39,3 +41,21 @@ def no_rows(program: model.CheckedProgram, report: Report, sources: Mapping[str,
         more = len(empty) - QUERIES
         lines.append(f"{more:,} more {'query has' if more == 1 else 'queries have'} no rows; `cepc why` says why")
     return lines
+
+
+def _causes(
+    program: model.CheckedProgram, query: model.Query, given: Read, sources: Mapping[str, Source]
+) -> Iterator[str]:
+    """The causes; a bug in finding them is one, as the run is good without them."""
+    from .empty import why_empty  # a tenth of a short run, for what most runs have no use for
+
+    try:
+        yield from why_empty(program, query, given, sources)
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}".splitlines()[0]
+        please = "Please report it with the program that shows it"
+        if os.environ.get("CEPC_DEBUG") == "1":
+            traceback.print_exception(error)
+        else:
+            please += "; CEPC_DEBUG=1 prints the traceback"
+        yield f"why, cepc {version()} cannot say: it has a bug ({what}). {please}."
