@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from decimal import Decimal
@@ -329,6 +330,36 @@ def test_a_count_that_does_not_fit_is_an_error_with_its_group_and_window_and_the
             assert "--> many.cep:5:22" in result.stderr
         else:
             assert [row["trips"] for row in objects(result)] == [None if value == "null" else value] * 2
+
+
+@pytest.mark.parametrize(
+    ("shown", "having", "code", "cure", "cured"),
+    [
+        ("SUM(B.x) + 1", "", "E0802", "CAST(SUM(B.x) AS DOUBLE) is approximate at any size, TRY_SUM(B.x) is null instead", None),
+        ("3 / COUNT(*)", "", "E0802", "CAST(COUNT(*) AS DOUBLE) is approximate at any size", None),
+        ("COALESCE(COUNT(*), 0)", "", "E0802", "CAST(COUNT(*) AS DOUBLE) is approximate at any size", None),
+        ("MAX(B.x)", "HAVING SQRT(COUNT(*)) > 3", "E0802", "CAST(COUNT(*) AS DOUBLE) is approximate at any size", None),
+        ("'n' || COUNT(*)", "", "E0802", "CAST(COUNT(*) AS STRING) is exact at any size", None),
+        ("CAST(COUNT(*) AS STRING) + 1", "", "E0804", "CAST(COUNT(*) AS DOUBLE) is a number", "CAST(COUNT(*) AS STRING)"),
+        ("COALESCE(CAST(COUNT(*) AS STRING), 0)", "", "E0804", "CAST(COUNT(*) AS DOUBLE) is a number", "CAST(COUNT(*) AS STRING)"),
+        ("TRY_CAST(SUM(B.x) AS STRING) * 2", "", "E0804", "TRY_CAST(SUM(B.x) AS DOUBLE) is a number", "TRY_CAST(SUM(B.x) AS STRING)"),
+    ],
+)  # fmt: skip
+def test_the_cure_of_what_does_not_fit_works_where_the_aggregate_stands(
+    shown: str, having: str, code: str, cure: str, cured: str | None
+) -> None:
+    stream = "STREAM s (at BIGINT, kind STRING, x INT) EVENT TIME at EVENT TYPE kind IN ('A', 'B');\n"
+    query = f"QUERY q RETURN {shown} AS n PATTERN SEQ(A, B+) {having} WITHIN 1000 s;"
+    Path("many.csv").write_text("at,kind,x\n0,A,1\n" + "".join(f"{i},B,{i}\n" for i in range(1, 140)))
+    Path("many.cep").write_text(stream + query)
+    failed = run("many.cep", "--events", "many.csv")
+    assert f"error[{code}]" in failed.stderr
+    assert f"help: {cure}" in failed.stderr
+    named = cure.split(" is ")[0]
+    written = cured or re.sub(r" AS \w+\)$", "", named.removeprefix("CAST("))
+    assert cured is None or f"cannot be read as BIGINT in `{cured}`" in failed.stderr
+    Path("many.cep").write_text(stream + query.replace(written, named))
+    assert run("many.cep", "--events", "many.csv").exit_code == 0
 
 
 def test_too_many_partial_matches_are_an_error_that_names_the_condition(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -109,4 +109,6 @@ def _fitting(query: QueryPlan, aggregate: Aggregate) -> Fitting | None:
     if not (function.of_any_size and function.is_whole(None if argument is None else argument.type)):
         return None
     said = f"query {query.name}: {aggregate_text(aggregate)} does not fit {aggregate.type.sql}"
-    return Fitting(aggregate.type.sql, None if aggregate.safe else said, cure(aggregate))
+    of_outputs = [one for output in query.outputs if aggregate in aggregates(one := output.expression)]
+    of_having = [] if of_outputs or query.having is None else [query.having]
+    return Fitting(aggregate.type.sql, None if aggregate.safe else said, cure(aggregate, of_outputs or of_having))

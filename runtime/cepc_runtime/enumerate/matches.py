@@ -126,7 +126,8 @@ class MatchValues:
         time, text = self._stream.time_column, aggregate_text(aggregate)
         group = {name: value(name, first) for name in self._query.partition}
         extent = value(time, first), value(time, last)
-        return ResultOverflowError(self._query.name, group, extent, text, aggregate.type.sql, cure(aggregate))
+        how = cure(aggregate, (expression,))
+        return ResultOverflowError(self._query.name, group, extent, text, aggregate.type.sql, how)
 
     # ---- leaves ------------------------------------------------------------------------------------------------------
 

@@ -123,7 +123,7 @@ class Results:
         for aggregate in aggregates(expression):
             columns[aggregate], misfit = self.aggregate(aggregate, rows)
             if strict and misfit.any():
-                raise self.overflow(aggregate, int(rows[np.argmax(misfit)]))
+                raise self._overflow(aggregate, expression, int(rows[np.argmax(misfit)]))
             misfits |= misfit
         for field in fields(expression):
             if field.variable is None and field.column in self.totals.keys:  # else it is of an aggregate's events
@@ -148,7 +148,8 @@ class Results:
     def first_overflow(self, expression: Expression, row: int) -> ResultOverflowError:
         """The error of an aggregate that does not fit in a row."""
         one = np.array([row])
-        return self.overflow(next(a for a in aggregates(expression) if self.aggregate(a, one)[1].any()), row)
+        aggregate = next(a for a in aggregates(expression) if self.aggregate(a, one)[1].any())
+        return self._overflow(aggregate, expression, row)
 
     def _planes(self, aggregate: Aggregate) -> MeasurePlanes:
         """What the aggregate is computed from: of two measures that differ in exactness, the exact one unless DOUBLE is
@@ -183,9 +184,9 @@ class Results:
         indices = pa.array(np.abs(np.where(absent, 0.0, places)).astype(np.int64), mask=absent)
         return flat(values.take(indices)).cast(to_arrow(aggregate.type))
 
-    def overflow(self, aggregate: Aggregate, row: int) -> ResultOverflowError:
+    def _overflow(self, aggregate: Aggregate, shown: Expression, row: int) -> ResultOverflowError:
         one = np.array([row])
         start, end = (edge[0].as_py() for edge in self.window_edges(one))
         group = {name: self.key_column(name, one)[0].as_py() for name in self.totals.keys}
-        text, type_ = aggregate_text(aggregate), aggregate.type.sql
-        return ResultOverflowError(self.totals.query.name, group, (start, end), text, type_, cure(aggregate))
+        text, type_, how = aggregate_text(aggregate), aggregate.type.sql, cure(aggregate, (shown,))
+        return ResultOverflowError(self.totals.query.name, group, (start, end), text, type_, how)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from .expression import Field
+from .expression import Call, Field, walk
+from .types import STRING, Interval
 
 if TYPE_CHECKING:
-    from .expression import Aggregate
+    from collections.abc import Iterable
+
+    from .expression import Aggregate, Expression
 
 
 def aggregate_text(aggregate: Aggregate) -> str:
@@ -23,8 +27,21 @@ def aggregate_text(aggregate: Aggregate) -> str:
     return f"{name}(… of {aggregate.variable})"
 
 
-def cure(aggregate: Aggregate) -> str:
+def cure(aggregate: Aggregate, shown: Iterable[Expression]) -> str:
+    """How to have its value in the expressions that show it: as a text where it is one by itself, as a number where it
+    is an operand.
+    """
     text = aggregate_text(aggregate)
     if not aggregate.function.of_any_size:
         return f"TRY_CAST({text} AS {aggregate.type.sql}) is null instead"
+    if isinstance(aggregate.type, Interval):  # no cast computes it in another type
+        return f"TRY_{text} is null instead"
+    if any(map(partial(_is_operand, aggregate), shown)):
+        return f"CAST({text} AS DOUBLE) is approximate at any size, TRY_{text} is null instead"
     return f"CAST({text} AS STRING) is exact at any size, TRY_{text} is null instead"
+
+
+def _is_operand(aggregate: Aggregate, shown: Expression) -> bool:
+    """Whether anything but a text is made of its value."""
+    calls = [node for node in walk(shown) if isinstance(node, Call) and aggregate in node.arguments]
+    return any(call.function != "cast" or call.type != STRING for call in calls)

@@ -105,11 +105,11 @@ def _readable(leaf: Field | Aggregate) -> str:
             return f"{variable}.{column}"
         case Field(variable, column, at):
             return f"{at.upper()}({variable}).{column}"
-        case Aggregate(function, variable, None):
-            return f"{function.written}({variable or '*'})"
-        case Aggregate(function, _, argument) if argument is not None:
-            return f"{function.written}({describe(argument)})"
-    raise TypeError(leaf)
+    called = leaf.variable or "*" if leaf.argument is None else describe(leaf.argument)
+    text = f"{leaf.function.written}({called})"
+    if leaf.target is not None:
+        return f"{'TRY_' * leaf.safe}CAST({text} AS {leaf.target.sql})"
+    return f"{'TRY_' * leaf.safe}{text}"
 
 
 def _print(

@@ -5,7 +5,9 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar
 
+from ..expression import Aggregate
 from ..spark_sql import describe
+from ..types import STRING, is_numeric
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -84,6 +86,11 @@ _HINTS = {
 
 def fail(call: Call, reason: str) -> NoReturn:
     """Fails on behalf of a call."""
+    match call.arguments[:1]:
+        case (Aggregate() as written,) if written.target == STRING and is_numeric(call.type):  # read as a number again
+            text = describe(written)
+            hint = f"{text.removesuffix('STRING)')}DOUBLE) is a number, approximate at any size"
+            raise EvaluationError(reason, call.function, text, hint)
     raise EvaluationError(reason, call.function, describe(call), _HINTS.get(call.function, ""))
 
 
