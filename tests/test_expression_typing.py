@@ -258,6 +258,37 @@ def test_mistakes(text: str, context: ExpressionContext, expected: list[str]) ->
     assert codes(text, context) == expected
 
 
+CAST = "a CAST says how to convert one into the other: `CAST(x AS …)`"
+DATES = "`unix_date(x)` makes a number of a date, `date_from_unix_date(n)` a date of a number"
+MAPS = "maps are not compared: compare what they have under a key, `m[key]`"
+
+
+@pytest.mark.parametrize(
+    ("text", "cure", "cured"),
+    [
+        ("dt = 3", DATES, "unix_date(dt) = 3"),
+        ("dt > d", DATES, "unix_date(dt) > d"),
+        ("dt IN (3, 4)", DATES, "dt IN (date_from_unix_date(3), date_from_unix_date(4))"),
+        ("COALESCE(dt, 3) = dt", DATES, "COALESCE(dt, date_from_unix_date(3)) = dt"),
+        ("ma = ma", MAPS, "ma['x'] = ma['y']"),
+        ("ma IN (ma)", MAPS, "ma['x'] IN (ma['y'])"),
+        ("ma = CAST(ma AS MAP<STRING, STRING>)", MAPS, "ma['x'] = CAST(ma AS MAP<STRING, STRING>)['x']"),
+        ("ar = 3", "take an element of the array: `a[0]`", "ar[0] = 3"),
+        ("ma = 3", "take a value of the map: `m[key]`", "ma['x'] = 3"),
+        ("st.in = 3", "take a field of the struct: `s.y`", "st.in.y = 3"),
+        ("bo = i", CAST, "CAST(bo AS INT) = i"),
+        ("s = ar", CAST, "s = CAST(ar AS STRING)"),
+        ("dt = bo", "", None),
+        ("dt + dt = dt", "", None),
+    ],
+)
+def test_operands_of_different_types_have_a_cure_that_works_or_none(text: str, cure: str, cured: str | None) -> None:
+    _, found = type_expression(written(text), World(), ExpressionContext.EVENT)
+    assert [(d.code, d.hint) for d in found] == [("E0303", cure)]
+    if cured is not None:
+        assert typed(cured, ExpressionContext.EVENT).type == BOOLEAN
+
+
 @pytest.mark.parametrize(
     ("text", "cure"),
     [

@@ -9,15 +9,14 @@ from cepc_runtime.sql.expression import Call, Expression
 from cepc_runtime.sql.functions import Function, Mismatch, find, names
 from cepc_runtime.sql.functions.coercion import can_cast
 from cepc_runtime.sql.functions.spark import SparkFunction, find_spark, spark_functions
-from cepc_runtime.sql.types import NULL, STRING, TIMES, Array, DataType, Decimal, Interval, Map, is_numeric
+from cepc_runtime.sql.types import NULL, STRING, Array, DataType, Decimal, Interval, Map
 
 from ..diagnostics.near import nearest
 from . import messages as say
+from .conversions import hint_for
 from .written_types import SIMPLE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from cepc_grammar import ast
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Span
@@ -77,18 +76,6 @@ def is_refused_aggregate(written: ast.Call) -> bool:
     return find(written.function.text) is None and spark is not None and spark.kind == "aggregate"
 
 
-def hint_for(types: Sequence[DataType]) -> str:
-    """How a time, or a duration, and a number can stand beside each other."""
-    if any(is_numeric(t) for t in types):
-        if any(isinstance(t, Interval) for t in types):
-            return "a duration is an interval: `INTERVAL 30 SECONDS`; `unix_seconds(x)` makes a number of a timestamp"
-        if any(t in TIMES[1:] for t in types):
-            return (
-                "a duration is an interval: `x + INTERVAL 30 SECONDS`; `unix_seconds(x)` makes a number of a timestamp"
-            )
-    return "a CAST says how to convert one into the other: `CAST(x AS …)`"
-
-
 def refusal(span: Span, name: str, spark: SparkFunction) -> Diagnostic:
     """Why a function of Spark's that is not scalar cannot be called."""
     if spark.kind == "nondeterministic":
@@ -114,7 +101,7 @@ def _portable(function: Function, written: ast.Call, arguments: tuple[Expression
     what = f"`{function.usage}`"
     if built.argument is None:
         types = [a.type for a in arguments]
-        return say.wrong_operands(written.span, what, built.expected, types, hint_for(types))
+        return say.wrong_operands(written.span, what, built.expected, types, hint_for(arguments, function.build))
     place = written.arguments[built.argument]
     if built.value:
         return say.wrong_value(place.span, what, built.expected)

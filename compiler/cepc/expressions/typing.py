@@ -27,6 +27,7 @@ from ..diagnostics.near import nearest
 from ..standard_library import module_of_function
 from . import aggregates, functions, literals, units_first
 from . import messages as say
+from .conversions import hint_for
 from .meant_pattern import meant
 from .scope import ExpressionContext, Scope
 from .struct_fields import struct_field
@@ -324,7 +325,7 @@ class Typer:
             return self.keep(say.unknown_extract(e.span, e.field, nearest(e.field, EXTRACT_FIELDS)))
         if x is None:
             return None
-        return self._resolved(f"EXTRACT({e.field} FROM …)", extract(e.field, x), (x,), (e.operand,), e)
+        return self._resolved(f"EXTRACT({e.field} FROM …)", lambda one: extract(e.field, *one), (x,), (e.operand,), e)
 
     # ---- CASE and CAST -------------------------------------------------------------------------------------------
 
@@ -341,7 +342,7 @@ class Typer:
         if len(known) != len(parts):
             return None
         written = [x for b in e.branches for x in (b.condition, b.result)]
-        return self._resolved("CASE", choose(known), known, (*written, e.otherwise or e), e)
+        return self._resolved("CASE", choose, known, (*written, e.otherwise or e), e)
 
     def _branch_condition(
         self, e: ast.Case, operand: Expression | None, condition: ast.Expression
@@ -350,7 +351,7 @@ class Typer:
         if operand is None or e.operand is None or typed is None:
             return typed
         both = (operand, typed)
-        return self._resolved("CASE", comparison("=")(both), both, (e.operand, condition), condition)
+        return self._resolved("CASE", comparison("="), both, (e.operand, condition), condition)
 
     def _cast(self, e: ast.Cast) -> Expression | None:
         target, errors = data_type(e.type)
@@ -374,22 +375,23 @@ class Typer:
         self, what: str, build: Build, operands: tuple[ast.Expression, ...], e: ast.Expression
     ) -> Expression | None:
         arguments = self.all(operands)
-        return None if arguments is None else self._resolved(what, build(arguments), arguments, operands, e)
+        return None if arguments is None else self._resolved(what, build, arguments, operands, e)
 
     def _resolved(
         self,
         what: str,
-        built: Expression | Mismatch,
+        build: Build,
         arguments: tuple[Expression, ...],
         operands: Sequence[ast.Expression],
         e: ast.Expression,
     ) -> Expression | None:
+        built = build(arguments)
         if not isinstance(built, Mismatch):
             return self._checked(built, arguments, operands)
         if built.argument is None:
             types = [a.type for a in arguments]
             joins = what == "`+`" and all(t == STRING for t in types)
-            hint = "texts are joined by `||`: `a || b`" if joins else functions.hint_for(types)
+            hint = "texts are joined by `||`: `a || b`" if joins else hint_for(arguments, build)
             return self.keep(say.wrong_operands(e.span, what, built.expected, types, hint))
         wrong = built.argument
         return self.keep(say.wrong_argument(operands[wrong].span, what, built.expected, arguments[wrong].type))
