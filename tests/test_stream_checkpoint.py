@@ -16,7 +16,7 @@ from cepc_runtime.spark.schema import JobError, Stream
 from cepc_runtime.spark.sinks import path_of
 from cepc_runtime.spark.streaming import checkpoint
 from cepc_runtime.spark.streaming.arguments import meeting
-from cepc_runtime.spark.streaming.intact import check_intact, files_read
+from cepc_runtime.spark.streaming.intact import check_intact, files_read, remove_lost_sums
 from cepc_runtime.spark.streaming.ownership import MARKS, Owner, take_places
 from cepc_runtime.spark.streaming.query import continuous
 from cepc_runtime.spark.streaming.same_files import above_patterns, check_same
@@ -55,7 +55,14 @@ def made(folder: Path, begun: int = 14, done: int = 14) -> str:
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
+        if not name.startswith("in "):
+            sums(folder / name).touch()
     return str(folder)
+
+
+def sums(file: Path) -> Path:
+    """Where a local disk has its check sum."""
+    return file.with_name(f".{file.name}.crc")
 
 
 def test_a_checkpoint_that_is_whole_is_gone_on_with(tmp_path: Path) -> None:
@@ -195,6 +202,31 @@ def test_files_that_are_not_needed_may_be_missing_or_damaged(tmp_path: Path) -> 
     (tmp_path / "offsets/3").write_text("")  # long done
     (tmp_path / "commits/13").unlink()  # the micro-batch is done again
     check_intact(STORE, folder)
+
+
+LOST = [
+    ("the commit that the job says to delete", ["commits/13"]),
+    ("a micro-batch", ["commits/13", "offsets/13", "sources/0/13"]),
+    (
+        "all",
+        ["metadata", "sources/0/9.compact", *(f"{log}/{n}" for log in ("offsets", "commits") for n in range(2, 14))],
+    ),
+]
+
+
+@pytest.mark.parametrize("lost", [case[1] for case in LOST], ids=[case[0] for case in LOST])
+def test_what_was_deleted_can_be_written_again_for_its_check_sum_goes_too(tmp_path: Path, lost: list[str]) -> None:
+    folder = made(tmp_path)
+    state, half = tmp_path / "state/0/0/.3.changelog.crc", tmp_path / "offsets/..9.24e6.tmp.crc"
+    state.parent.mkdir(parents=True)
+    state.touch()
+    half.touch()  # Spark removes it when it is old
+    for file in lost:
+        (tmp_path / file).unlink()
+    before = set(tmp_path.rglob("*"))
+    check_intact(STORE, folder)
+    remove_lost_sums(STORE, folder)
+    assert before - set(tmp_path.rglob("*")) == {sums(tmp_path / file) for file in lost}
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.sinks import path_of
 from cepc_runtime.spark.streaming import checkpoint
 from cepc_runtime.spark.streaming.blobs import pack
-from cepc_runtime.spark.streaming.intact import check_intact
+from cepc_runtime.spark.streaming.intact import check_intact, remove_lost_sums
 from cepc_runtime.spark.streaming.lease import NAME, Holder, Lease, take
 from cepc_runtime.spark.streaming.operator import Answering
 from cepc_runtime.spark.streaming.sinks import FLUSHED, place
@@ -109,6 +109,7 @@ class Job:
         self.holding = True
         try:
             check_intact(store, self._checkpoint)
+            remove_lost_sums(store, self._checkpoint)
             if checkpoint.claim(store, self._checkpoint, _IDENTITY) is None:
                 self._micro_batches()
             checkpoint.flush(store, self._checkpoint, self._kept, self._flush)
@@ -221,11 +222,14 @@ class Job:
         return [row for part in parts for row in pickle.loads(part.read_bytes())]
 
     def _log(self, name: str, text: str) -> None:
-        """As Spark writes its logs: once, as a whole."""
-        if not Path(self._checkpoint, name).exists():
-            LocalStore(lambda where: self.at(f"{name.partition('/')[0]}: {where.rpartition(' is ')[2]}")).replace(
-                f"{self._checkpoint}/{name}", text
-            )
+        """As Spark writes its logs: once, as a whole, and then its check sum, which must not be there yet."""
+        path = Path(self._checkpoint, name)
+        if path.exists():
+            return
+        LocalStore(lambda where: self.at(f"{name.partition('/')[0]}: {where.rpartition(' is ')[2]}")).replace(
+            f"{self._checkpoint}/{name}", text
+        )
+        path.with_name(f".{path.name}.crc").touch(exist_ok=False)
 
     def _keep(self, batch: int, buckets: Buckets) -> None:
         self.at("before the state")

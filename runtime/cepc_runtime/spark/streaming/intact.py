@@ -24,6 +24,7 @@ LOGS: Final = ("offsets", "commits")
 AT_ONCE: Final = 16
 """Files that are looked for: a store that is far away mostly lets one wait."""
 _STATE: Final = re.compile(r"\S*/state/\d+/\S*[\w)]")
+_SUMS: Final = re.compile(r"\.(metadata|\d+(?:\.compact)?)\.crc")
 _CURE: Final = (
     "put it back from a copy of the whole checkpoint, or name a new directory as --checkpoint and --output and"
     " begin again, with the"
@@ -57,6 +58,18 @@ def check_intact(store: Store, folder: str) -> None:
             _check_source(store, f"{folder}/sources/{place}", entry)
     for place in numbers_of(store, folder, "sources"):
         _check_files(store, folder, place, _files_done(store, folder, done, place))
+
+
+def remove_lost_sums(store: Store, folder: str) -> None:
+    """The check sums that a local disk has of files that are gone: beside one Spark cannot write the file again, and
+    takes it for another query's. Of the state it writes its files over others.
+    """
+    sources = [f"{folder}/sources/{place}" for place in numbers_of(store, folder, "sources")]
+    for log in (folder, *(f"{folder}/{name}" for name in LOGS), *sources):
+        names = set(store.names(log))
+        for sums in sorted(names):
+            if (found := _SUMS.fullmatch(sums)) and found[1] not in names:
+                store.delete(f"{log}/{sums}")
 
 
 def _of_files(offset: str) -> int | None:

@@ -23,7 +23,7 @@ from ..sinks import path_of
 from . import checkpoint
 from .blobs import BLOB, unpack
 from .ending import ToldToEnd, heard, quiet
-from .intact import check_intact, numbers_of
+from .intact import check_intact, numbers_of, remove_lost_sums
 from .lease import take
 from .new_files import look_at_new_files
 from .operator import flush
@@ -209,6 +209,7 @@ def start(
     lease.keep(lambda: query is None or query.isActive or writing.is_amid)
     try:
         check_intact(place.store, folder)
+        remove_lost_sums(place.store, folder)
         is_whose, whole = (checkpoint.identity(what), what.left_out), whole_name(spark, folder)
         flushed_after = checkpoint.claim(place.store, folder, *is_whose, whole)
         owner = Owner(checkpoint.id_of(place.store, folder), whole, place.has_begun())
