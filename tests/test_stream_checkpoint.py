@@ -237,9 +237,27 @@ def test_a_file_that_is_missing_is_named_with_what_to_do(tmp_path: Path, file: s
     (tmp_path / file).unlink()
     with pytest.raises(JobError) as failure:
         check_intact(STORE, folder)
-    said, name = str(failure.value), file.replace("9.compact", "*.compact, the newest one,")
-    assert said.startswith(f"{folder}/{name} is missing"), said
+    said = str(failure.value)
+    assert said.startswith(f"{folder}/{file} is missing"), said
     assert "put it back from a copy of the whole checkpoint, or name a new directory" in said
+
+
+FIRST = [(3, [0], "0"), (3, [1], "1"), (3, [0, 1, 2], "0"), (9, [8], "8"), (10, [9], "9.compact"), (26, [9, 19], "19.compact"),
+         (26, [0, 1, 9, 14, 19], "19.compact")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("count", "gone", "said"), FIRST)
+def test_of_a_log_of_files_the_one_that_is_missing_is_named_whether_it_was_compacted_or_not(
+    tmp_path: Path, count: int, gone: list[int], said: str
+) -> None:
+    checkpoint.claim(STORE, str(tmp_path), IDENTITY)
+    files = {"metadata": '{"id":"0a"}', "commits/0": "v1\n{}", "offsets/0": f'v1\n{{}}\n{{"logOffset":{count - 1}}}'}
+    files |= {f"sources/0/{number}": 'v1\n{"path":"p"}' for number in range(count) if number not in gone}
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    with pytest.raises(JobError, match=rf"{tmp_path}/sources/0/{said} is missing"):
+        check_intact(STORE, str(tmp_path))
 
 
 def test_a_commit_under_another_number_says_of_no_micro_batch_that_it_is_done(tmp_path: Path) -> None:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 LOGS: Final = ("offsets", "commits")
 AT_ONCE: Final = 16
 """Files that are looked for: a store that is far away mostly lets one wait."""
+COMPACTED: Final = 10
+"""Every tenth entry of a log of files has all those before it, and another name, unless Spark is told otherwise."""
 _STATE: Final = re.compile(r"\S*/state/\d+/\S*[\w)]")
 _SUMS: Final = re.compile(r"\.(metadata|\d+(?:\.compact)?)\.crc")
 _CURE: Final = (
@@ -85,11 +87,11 @@ def _check_source(store: Store, folder: str, newest: int) -> None:
     first = max((number for number in compact if number <= newest), default=-1)
     if first >= 0:
         _lines(store, f"{folder}/{first}.compact")
-    elif "0" not in names and names:
-        raise _missing(f"{folder}/*.compact, the newest one,")
-    for number in range(first + 1, newest + 1):
-        if str(number) not in names:
-            raise _missing(f"{folder}/{number}")
+    needed = range(first + 1, newest + 1)
+    if gone := [number for number in needed if str(number) not in names]:
+        compacted = [f"{number}.compact" for number in gone if (number + 1) % COMPACTED == 0]
+        raise _missing(f"{folder}/{compacted[-1] if compacted else gone[0]}")
+    for number in needed:
         _lines(store, f"{folder}/{number}")
 
 
