@@ -5,11 +5,13 @@ from __future__ import annotations
 import gc
 import json
 import os
+import pty
 import re
 import resource
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -101,6 +103,52 @@ def test_control_characters_of_names_are_shown_in_an_explanation(form: str) -> N
     assert result.exit_code == 0, result.stderr
     assert acting(result.stdout) == set()
     assert r"\x1b[2J" in result.stdout
+
+
+def at_a_terminal(*arguments: str) -> str:
+    """What the command writes to a terminal; Click takes escape sequences out of what it writes to a pipe."""
+    ours, its = pty.openpty()
+    started = subprocess.Popen([sys.executable, "-m", "cepc", *arguments], stdin=its, stdout=its, stderr=its)
+    os.close(its)
+    read = b""
+    with suppress(OSError):  # it has ended
+        while some := os.read(ours, 1 << 16):
+            read += some
+    os.close(ours)
+    assert started.wait(60) == 2, read
+    return read.decode().replace("\r\n", "\n")
+
+
+USAGE = {
+    "a stream of the program": "run p.cep --events x=e.csv",
+    "a query of the program": "run p.cep --events e.csv --query nope",
+    "a query of the program, for a row": "why p.cep --events e.csv",
+    "a query that is typed": "run p.cep --events e.csv --query {}",
+    "a test of the program": "test p.cep --test nope",
+    "a test that is typed": "test p.cep --test {}",
+    "a pass that is typed": "run p.cep --events e.csv --no-pass {}",
+    "an option that is typed": "check --{} p.cep",
+    "an option before the command": "--{} check p.cep",
+    "a value of an option": "check p.cep --format {}",
+    "a pair that is none": "run p.cep --events e.csv --option {}",
+    "a command that is typed": "{}",
+    "a module that is typed": "doc {}",
+    "a function that is typed": "functions {}",
+}
+
+
+@pytest.mark.parametrize("command", USAGE.values(), ids=USAGE)
+def test_control_characters_in_a_usage_error_do_not_reach_a_terminal(command: str) -> None:
+    name = "n\x1b[2J\x07\x9b1m\u202eevil"
+    test = f"TEST `t{name}` FOR `q{name}` GIVEN (at, k) VALUES (1, 'A') EXPECT NO ROWS;"
+    query = "QUERY `{}` RETURN COUNT(*) AS n PATTERN ANY A WITHIN 9 s SLIDE 9 s;"
+    Path("p.cep").write_text(
+        STREAM.replace("s", f"`s{name}`", 1) + query.format(f"q{name}") + query.format(f"r{name}") + test
+    )
+    Path("e.csv").write_text("at,k\n1,A\n")
+    said = at_a_terminal(*(part.format(name) for part in command.split(" ")))
+    assert acting(said) == set()
+    assert r"\x1b[2J" in said, said
 
 
 # ---- programs --------------------------------------------------------------------------------------------------------

@@ -15,11 +15,15 @@ import importlib
 import os
 import signal
 import sys
-from typing import Any, NoReturn
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from .own_process import OWN_PROCESS, keep_numpy_from_threads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # Each is a module of commands/.
 COMMANDS = (
@@ -68,9 +72,14 @@ class Commands(click.Group):
         near = did_you_mean(name, COMMANDS)
         raise click.UsageError(f"there is no command `{name}`{'; ' + near if near else ''}", ctx)
 
+    def make_context(self, *given: Any, **named: Any) -> click.Context:
+        with _visible_errors():
+            return super().make_context(*given, **named)
+
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            return super().invoke(ctx)
+            with _visible_errors():
+                return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except BrokenPipeError:
@@ -83,6 +92,19 @@ class Commands(click.Group):
                 raise
             _report(error)
             ctx.exit(2)
+
+
+@contextmanager
+def _visible_errors() -> Iterator[None]:
+    """Usage errors repeat names of a program and what was typed, on which a terminal must not act."""
+    try:
+        yield
+    except click.ClickException as error:
+        from .visible import visible_lines
+
+        shown = visible_lines(error.format_message())
+        error.format_message = lambda: shown  # type: ignore[method-assign]
+        raise
 
 
 def _version(ctx: click.Context, _parameter: click.Parameter, value: bool) -> None:
@@ -161,8 +183,9 @@ def _unwritten(error: OSError) -> int:
 
 def _report(error: Exception) -> None:
     from .version import version
+    from .visible import visible
 
-    what = f"{type(error).__name__}: {error}".splitlines()[0]
+    what = visible(f"{type(error).__name__}: {error}".splitlines()[0])
     please = "Please report it with the program that shows it; CEPC_DEBUG=1 prints the traceback."
     click.echo(f"cepc {version()} has a bug ({what}). {please}", err=True)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..files.read import STDIN
+from ..visible import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,7 +54,7 @@ def fmt(ctx: click.Context, files: tuple[str, ...], check: bool, diff: bool) -> 
     if check or not diff:
         for name in changed:
             if name != STDIN or check:
-                click.echo(f"{'would reformat' if check else 'reformatted'} {name}", err=True)
+                click.echo(f"{'would reformat' if check else 'reformatted'} {visible(name)}", err=True)
     ctx.exit(max(status(diagnostics), int(check and bool(changed))))
 
 
