@@ -8,7 +8,7 @@ import json
 import os
 import sys
 import threading
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -313,6 +313,8 @@ JSONS: list[tuple[str, str, object]] = [
     ("DATE", '"2026-01-31"', "2026-01-31"),
     ("TIMESTAMP", '"2026-01-31T12:00:00"', MOMENT),
     ("TIMESTAMP_NTZ", '"2026-01-31T12:00:00"', "2026-01-31 12:00:00"),
+    ("INTERVAL DAY TO SECOND", '"-1 02:03:04.5"', -timedelta(days=1, hours=2, minutes=3, seconds=4.5)),
+    ("ARRAY<INTERVAL DAY TO SECOND>", "[\"INTERVAL '0 00:00:05' DAY TO SECOND\", null]", [timedelta(seconds=5), None]),
     ("ARRAY<INT>", "[1, null]", [1, None]),
     ("ARRAY<ARRAY<STRING>>", '[["a"], [], null]', [["a"], [], None]),
     ("MAP<STRING, DOUBLE>", '{"a": 1, "b": null}', [("a", 1.0), ("b", None)]),
@@ -320,6 +322,14 @@ JSONS: list[tuple[str, str, object]] = [
     ("STRUCT<`a`: INT, `b`: ARRAY<DATE>>", '{"z": 0, "a": 1}', {"a": 1, "b": None}),
     ("ARRAY<STRUCT<`a`: DECIMAL(3,1)>>", '[{"a": 1.5}, {}]', [{"a": Decimal("1.5")}, {"a": None}]),
 ]
+
+
+@pytest.mark.parametrize("value", ['"1 hour"', '"1 25:00:00"', "5", "\"INTERVAL '1' HOUR\""])
+def test_what_is_no_interval_in_json_is_a_bad_record(value: str) -> None:
+    write("x.jsonl", f'{{"t": 1, "v": {value}}}\n')
+    said = problem("x.jsonl", "t BIGINT, v INTERVAL DAY TO SECOND")
+    assert f"error[E0711]: `{value}` is no INTERVAL DAY TO SECOND for `v`" in said
+    assert "intervals are written INTERVAL '1 02:03:04.5' DAY TO SECOND, or what is in the quotes" in said
 
 
 @pytest.mark.parametrize(("type_", "text", "value"), JSONS)

@@ -8,6 +8,7 @@ from bisect import bisect_right
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any
 
+from cepc_runtime.sql.parsing import parse_interval
 from cepc_runtime.sql.types import (
     BINARY,
     BOOLEAN,
@@ -18,6 +19,7 @@ from cepc_runtime.sql.types import (
     TIMESTAMP_NTZ,
     Array,
     Decimal,
+    Interval,
     Map,
     Struct,
     integer_range,
@@ -112,6 +114,8 @@ def _converter(type_: DataType) -> tuple[Callable[[Any], Any], set[type]]:
         return _boolean, {bool}
     if type_ == BINARY:
         return _binary, set()
+    if isinstance(type_, Interval):
+        return lambda v: _interval(v, type_), set()
     assert isinstance(type_, Decimal), type_
     return lambda v: _decimal(v, type_), set()
 
@@ -160,6 +164,13 @@ def _binary(value: Any) -> bytes:
         return base64.b64decode(value, validate=True)
     except ValueError:
         raise ValueError("binary values are base64") from None
+
+
+def _interval(value: Any, type_: Interval) -> int:
+    micros = parse_interval(value, type_) if type(value) is str else None
+    if micros is None:
+        raise ValueError("intervals are written INTERVAL '1 02:03:04.5' DAY TO SECOND, or what is in the quotes")
+    return micros
 
 
 def _decimal(value: Any, type_: Decimal) -> decimal.Decimal:
