@@ -1,9 +1,13 @@
 """`cepc why`: what is behind a row and what stopped it, on events small enough to see it."""
 
 import re
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 from hypothesis import given, reject
@@ -395,6 +399,91 @@ def test_a_group_without_events_where_nothing_is_looked_at_lists_no_others(event
     assert part in text
     assert "There are some with" not in text
     assert ("None has" in text) == ("None has" in part)
+
+
+KEYS: dict[str, tuple[Any, str]] = {
+    "BINARY": (b"\x01\xff", "Af8="),
+    "STRUCT<id: INT, name: STRING>": ({"id": 1, "name": "u"}, '{"id":1,"name":"u"}'),
+    "STRUCT<d: DECIMAL(4, 2), x: FLOAT, b: BINARY, at: TIMESTAMP>": (
+        {"d": Decimal("1.50"), "x": 0.1, "b": b"", "at": datetime(2026, 1, 1, tzinfo=UTC)},
+        '{"d":1.50,"x":0.1,"b":"","at":"2026-01-01T00:00:00Z"}',
+    ),
+    "ARRAY<INT>": ([2, None], "[2,null]"),
+    "ARRAY<DOUBLE>": ([float("nan"), 0.1], '["NaN",0.1]'),
+    "ARRAY<INTERVAL>": ([timedelta(seconds=5)], "[\"INTERVAL '0 00:00:05' DAY TO SECOND\"]"),
+    "INTERVAL": (-timedelta(seconds=1.5), "INTERVAL '-0 00:00:01.5' DAY TO SECOND"),
+    "STRING": ("N", "N"),
+    "BOOLEAN": (True, "true"),
+    "DOUBLE": (float("-inf"), "-Infinity"),
+    "FLOAT": (1e30, "1.0E30"),
+    "DECIMAL(5, 2)": (Decimal("-1.50"), "-1.50"),
+    "DATE": (date(2026, 1, 31), "2026-01-31"),
+    "TIMESTAMP": (datetime(2026, 1, 1, 0, 0, 1, 5, UTC), "2026-01-01 00:00:01.000005"),
+    "TIMESTAMP_NTZ": (datetime(2026, 1, 1), "2026-01-01 00:00:00"),
+}
+"""Values of keys and how they are shown: by type, as a STREAM has it."""
+EMPTY: dict[str, tuple[Any, str]] = {"BINARY": (b"", "''"), "ARRAY<INT>": ([], "[]")}
+
+
+def of_key(type_: str, values: list[Any], *group: str) -> Result:
+    """About the group of a key of the type, where each of these has a row."""
+    Path("q.cep").write_text(
+        f"STREAM s (at BIGINT, kind STRING, v {type_}) EVENT TIME at UNIT s EVENT TYPE kind IN ('A');"
+        "QUERY q RETURN v, COUNT(*) AS n PATTERN A GROUP BY v WITHIN 10 s SLIDE 10 s;"
+    )
+    of = to_arrow(cepc.compile("q.cep").program.streams[0].column_types["v"])
+    n = len(values)
+    pq.write_table(pa.table({"at": pa.array(range(n)), "kind": ["A"] * n, "v": pa.array(values, of)}), "e.parquet")
+    return run("q.cep", "--events", "e.parquet", *(word for text in group for word in ("--group", text)))
+
+
+@pytest.mark.parametrize(("type_", "value", "shown"), [(t, *v) for all_ in (KEYS, EMPTY) for t, v in all_.items()])
+def test_a_group_is_written_as_it_is_shown(type_: str, value: Any, shown: str) -> None:
+    said = f"'{shown}'" if type_ == "STRING" else shown
+    assert f"q: there is a row for v = {said}, in" in of_key(type_, [None, value], f"v={shown}").stdout
+    assert "q: there is a row for v = NULL, in" in of_key(type_, [value, None], "v=NULL").stdout
+    none = of_key(type_, [value], "v=NULL").stdout
+    assert none.startswith("q, v = NULL: there is no row, because no event that it looks at has v = NULL.\n"), none
+    assert none.endswith(f"There are some with v = {said}.\n"), none
+
+
+@pytest.mark.parametrize("type_", ["BINARY", "STRING"])
+def test_a_group_of_nothing_is_one_of_an_empty_value(type_: str) -> None:
+    assert "there is a row for v = '', in" in of_key(type_, [None, b"" if type_ == "BINARY" else ""], "v=").stdout
+
+
+@pytest.mark.parametrize(
+    ("type_", "text", "sentence"),
+    [
+        ("BINARY", "Af8", "`Af8` is no BINARY, which `v` is: binary values are base64"),
+        ("ARRAY<INT>", "[2", "`[2` is no ARRAY<INT>, which `v` is; write it as JSON, as in the rows of `cepc run`"),
+        ("ARRAY<INT>", '["x"]', '`["x"]` is no ARRAY<INT>, which `v` is; write it as JSON'),
+        ("ARRAY<INT>", "[99999999999]", "which `v` is: it does not fit; write it as JSON"),
+        ("STRUCT<id: INT>", "None", "`None` is no STRUCT<`id`: INT>, which `v` is; write it as JSON"),
+        ("ARRAY<INT>", "[" * 100_000, "is no ARRAY<INT>, which `v` is; write it as JSON"),
+        (
+            "INTERVAL", "1 hour",
+            "`1 hour` is no INTERVAL DAY TO SECOND, which `v` is; write it as INTERVAL '1 02:03:04.5' DAY TO SECOND",
+        ),
+    ],
+)  # fmt: skip
+def test_a_group_that_is_no_value_of_its_type_says_how_one_is_written(type_: str, text: str, sentence: str) -> None:
+    result = of_key(type_, [None], f"v={text}")
+    assert result.exit_code == 2
+    assert sentence in result.stderr
+
+
+def test_an_interval_of_fewer_fields_is_written_with_all_or_with_its_own() -> None:
+    Path("q.cep").write_text(
+        "STREAM s (at BIGINT, kind STRING, v AS INTERVAL 90 MINUTES) EVENT TIME at UNIT s EVENT TYPE kind IN ('A');"
+        "QUERY q RETURN v, COUNT(*) AS n PATTERN A GROUP BY v WITHIN 10 s SLIDE 10 s;"
+    )
+    Path("e.csv").write_text("at,kind\n1,A\n")
+    for text in ("INTERVAL '0 01:30:00' DAY TO SECOND", "0 01:30:00", "90"):
+        assert (
+            "there is a row for v = INTERVAL '0 01:30:00'"
+            in run("q.cep", "--events", "e.csv", "--group", f"v={text}").stdout
+        )
 
 
 WAYS = "RETURN COUNT(*) AS ways PATTERN SEQ(P, T) WHERE [driver]"

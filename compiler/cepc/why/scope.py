@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,17 +13,21 @@ from cepc_runtime.events.grouped import ticks_of, times_of
 from cepc_runtime.numbers.columns import codes, flat
 from cepc_runtime.plan.windows import Sliding
 from cepc_runtime.results.as_text import as_text
-from cepc_runtime.sql.types import to_arrow
+from cepc_runtime.sql.parsing import parse_interval
+from cepc_runtime.sql.types import BINARY, INTERVAL, Array, Interval, Map, Struct, to_arrow
 
 from ..diagnostics.near import did_you_mean
 from ..expressions.literals import EXAMPLES
+from ..reading.json_values import Exact, column_of
 from ..reading.text_values import BadValueError, from_text
+from .values import NO_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from cepc_runtime.events.grouped import Reading
     from cepc_runtime.numbers.columns import Bools
+    from cepc_runtime.sql.types import DataType
 
     from .. import model
 
@@ -92,18 +97,47 @@ def time_text(tick: int, stream: model.Stream) -> str:
     return as_text(times_of(np.array([tick], dtype=np.int64), to_arrow(type_)), iso=False)[0] or "NULL"
 
 
-def _value(text: str | None, type_: Any, what: str) -> Any:
+def _value(text: str | None, type_: DataType, what: str) -> Any:
     return _array(text, type_, what)[0]
 
 
-def _array(text: str | None, type_: Any, what: str) -> Any:
+def _array(text: str | None, type_: DataType, what: str) -> Any:
+    """One value, written as `cepc why` and `cepc run` show it; None is null."""
+    if text is None:
+        return pa.nulls(1, to_arrow(type_))
     try:
+        match type_:
+            case Array() | Map() | Struct():
+                return column_of([json.loads(text, parse_float=Exact, parse_constant=Exact)], type_)
+            case Interval():
+                return pa.array([_interval(text, type_)], to_arrow(type_))
+        if type_ == BINARY:
+            return column_of(["" if text == NO_BYTES else text], type_)
         return flat(from_text(pa.array([text], pa.string()), type_))
-    except (BadValueError, pa.ArrowNotImplementedError):
-        example = EXAMPLES.get(type_)
+    except (BadValueError, ValueError, RecursionError) as error:
+        why = f": {error.why}" if isinstance(error, BadValueError) and error.why else ""
+        example = _example(type_)
         raise UnclearRowError(
-            f"`{text}` is no {type_.sql}, which {what} is" + (f"; write it as {example}" if example else "")
+            f"`{text}` is no {type_.sql}, which {what} is{why}" + (f"; write it as {example}" if example else "")
         ) from None
+
+
+def _interval(text: str, type_: Interval) -> int:
+    """As shown, with all fields, or as its type has them."""
+    for fields in (INTERVAL, type_):
+        micros = parse_interval(text, fields)
+        if micros is not None:
+            return micros
+    raise ValueError
+
+
+def _example(type_: DataType) -> str | None:
+    match type_:
+        case Array() | Map() | Struct():
+            return "JSON, as in the rows of `cepc run`"
+        case Interval():
+            return "INTERVAL '1 02:03:04.5' DAY TO SECOND"
+    return EXAMPLES.get(type_)
 
 
 def equals(column: Any, value: Any) -> Bools:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -128,7 +128,11 @@ def text_of(column: Any) -> str:
     value = as_text(column, iso=False)[0]
     if value is None:
         return "NULL"
-    return string_text(value) if pa.types.is_string(column.type) else value
+    return string_text(value) if pa.types.is_string(column.type) else value or NO_BYTES
+
+
+NO_BYTES: Final = "''"
+"""An empty BINARY: its base64 is nothing at all."""
 
 
 def with_values(expression: Expression, values: Mapping[Field | Aggregate, str]) -> str:
