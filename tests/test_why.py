@@ -350,6 +350,26 @@ def test_what_comes_after_the_window_is_not_in_time() -> None:
     assert text.endswith("There are rows in the windows that begin at 20.\n")
 
 
+@pytest.mark.parametrize(
+    ("events", "group", "end"),
+    [
+        ("1 P 7\n12 T 7 5", [], "P is awaited, and none comes in the window: the last before it is at 1."),
+        ("1 P 7\n3 P 7\n12 T 7 5", [], "P is awaited, and none comes in the window: the last before it is at 3."),
+        ("1 P 7\n12 T 7 5\n21 P 7", [], "P is awaited, and none comes in time: the next is at 21."),
+        ("1 P 8\n12 T 7 5", ["--group", "driver=7"],
+         "P is awaited, and none comes in this group: the last before 10 is of driver = 8, at 1."),
+        ("1 P 8\n12 T 7 5\n13 P 8", ["--group", "driver=7"],
+         "P is awaited, and none comes in this group: the next is of driver = 8, at 13."),
+        ("1 P 7\n12 T 7 5\n13 P 8", ["--group", "driver=7"],
+         "P is awaited, and none comes in the window: the last before it is at 1."),
+        ("1 T 7 5\n12 P 7", [], "Then T is awaited, and none comes later: all are earlier."),
+    ],
+)  # fmt: skip
+def test_what_comes_before_the_window_is_not_the_next(events: str, group: list[str], end: str) -> None:
+    text = asked(f"{COUNTED} WITHIN 10 s SLIDE 10 s", events, "--window", "10", *group)
+    assert text.endswith(f"{end}\n"), text
+
+
 def test_events_that_are_none_are_mentioned() -> None:
     assert asked(f"{COUNTED} WITHIN 10 s SLIDE 10 s", "1 P 7\n- T 7 5\n2 - 7\n3 - 7").endswith(
         "1 event without a time was dropped.\n2 events without a type were dropped.\n"

@@ -31,12 +31,13 @@ SHOWN = 3  # tuples of one condition, events that came and failed
 
 @dataclass(frozen=True)
 class Absent:
-    """Explains a query that has no match among some events."""
+    """Explains a query that has no match among some events, which are from `since` on if that is given."""
 
     finder: Finder
     asked: Question
     stream: model.Stream
     values: ValueTexts
+    since: int | None = None
 
     def lines(self) -> Lines:
         match missing(self.finder, self.asked):
@@ -162,17 +163,29 @@ class Absent:
         for name in partition if len(found.rows) else ():
             column = reading.table.column(name)
             same &= equals(column, column[int(found.rows[0])])
-        known = set(found.rows.tolist())
-        late = [row for row in came(self.finder, letter, everywhere[same], after) if row not in known]
+        other = ~same
+        same[found.rows] = False
+        before, late = self._parted(came(self.finder, letter, everywhere[same], after))
         if late:
             return f" in time: the next is at {self.values.time(late[0])}"
-        others = came(self.finder, letter, everywhere[~same], after)
-        if others:
-            whose = ", ".join(f"{name} = {self.values.value(others[0], name)}" for name in partition)
-            return f" in this group: the next is of {whose}, at {self.values.time(others[0])}"
+        if before:
+            return f" in the window: the last before it is at {self.values.time(before[-1])}"
+        before, late = self._parted(came(self.finder, letter, everywhere[other], after))
+        if late or before:
+            row = late[0] if late else before[-1]
+            which = "next" if late or self.since is None else f"last before {time_text(self.since, self.stream)}"
+            whose = ", ".join(f"{name} = {self.values.value(row, name)}" for name in partition)
+            return f" in this group: the {which} is of {whose}, at {self.values.time(row)}"
         if came(self.finder, letter, everywhere, None):
             return "" if after is None else " later: all are earlier"
         return ": there is none among all events"
+
+    def _parted(self, rows: list[int]) -> tuple[list[int], list[int]]:
+        """Those before the window that is asked about, and the others."""
+        ticks, since = self.finder.reading.ticks, self.since
+        if since is None:
+            return [], rows
+        return [row for row in rows if ticks[row] < since], [row for row in rows if ticks[row] >= since]
 
     def _at_once(self, letter: Letter, found: Unfinished) -> bool:
         """Whether such an event of the group stands in the instant of the last one."""

@@ -149,7 +149,7 @@ class _Report:
             events, query = self._window(group, start)
             yield f"{self._what()}: it has no match, and adds to no row."
             yield ""
-            yield from Absent(self.finder, Question(query, events), self.stream, self.values).lines()
+            yield from Absent(self.finder, Question(query, events), self.stream, self.values, start).lines()
             yield from self._dropped()
             return
         everything = self._of_row(None)
@@ -312,7 +312,7 @@ class _Report:
         if not self.scope.group and self.scope.start is None:
             yield from self._glance()
         yield ""
-        yield from Absent(self.finder, asked, self.stream, self.values).lines()
+        yield from Absent(self.finder, asked, self.stream, self.values, self.scope.start).lines()
         yield from self._dropped()
 
     def _glance(self) -> Lines:
