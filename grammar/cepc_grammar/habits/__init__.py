@@ -57,6 +57,7 @@ HABITS: tuple[Callable[[Spot], Diagnostic | None], ...] = (
     patterns.from_to,
     patterns.up_to,
     clauses.group_by,
+    clauses.equivalence,
     clauses.star_of_variable,
     clauses.comma_in_number,
     clauses.method,

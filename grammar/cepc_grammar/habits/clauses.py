@@ -239,18 +239,42 @@ def joined_twice(spot: Spot) -> Diagnostic | None:
     return wrong(spot.span(last), f"`{text}` cannot stand here", label, f"remove `{text}`", "")
 
 
+_OF_VALUES = frozenset({"(", "[", "+", "-", "*", "/", "%", "||", "::", "DIV"})
+_OF_CONDITIONS = frozenset({"=", "==", "<=>", "<>", "!=", "<", "<=", ">", ">=", "IS", "IN", "LIKE", "RLIKE", "BETWEEN"})
+"""What behind a column makes an expression of it."""
+
+
 def group_by(spot: Spot) -> Diagnostic | None:
-    """`GROUP BY upper(x)`, `GROUP BY 1`."""
-    if spot.clause() != "GROUP" or spot.token is None:
+    """`GROUP BY upper(x)`, `GROUP BY x % 2`, `GROUP BY 1`."""
+    return (
+        _no_column(spot, "GROUP BY", "GROUP BY hour", _OF_VALUES | _OF_CONDITIONS) if spot.clause() == "GROUP" else None
+    )
+
+
+def equivalence(spot: Spot) -> Diagnostic | None:
+    """`[upper(x)]`, `[x % 2]`, but not `[A.x = B.x]`, a condition that needs no brackets."""
+    opened = spot.open_bracket()
+    if spot.clause() != "WHERE" or opened is None or spot.tokens[opened].text != "[":
         return None
-    if spot.text() == "(" and spot.is_name(-1):
+    stands_alone = spot.text(opened - 1 - spot.at).upper() in ("WHERE", "AND", "OR", "NOT", "(")  # else an element
+    return _no_column(spot, "`[ ]`", "[hour]", _OF_VALUES) if stands_alone else None
+
+
+def _no_column(spot: Spot, where: str, then: str, of_expressions: frozenset[str]) -> Diagnostic | None:
+    if spot.token is None:
+        return None
+    is_case = spot.word(-1) == "CASE" and any(token.upper == "WHEN" for token in spot.tokens[spot.at :])
+    is_behind_column = spot.is_name(-1) and spot.word(-1) not in ("BY", "GROUPBY", "GROUP_BY")
+    if is_behind_column and (is_case or spot.text().upper() in of_expressions):
         span, what = spot.span(-1, 0), "an expression"
+    elif spot.text() in ("(", "-", "+"):
+        span, what = spot.span(), "an expression"
     elif spot.token.kind in ("NUMBER", "STRING"):
         span, what = spot.span(), f"a {spot.token.kind.lower()}"
     else:
         return None
-    hint = "a computed value can be a column of the STREAM, `hour AS HOUR(at)`: then `GROUP BY hour`"
-    return wrong(span, f"GROUP BY of {what}", "GROUP BY requires columns", hint)
+    hint = f"a computed value can be a column of the STREAM, `hour AS HOUR(at)`: then `{then}`"
+    return wrong(span, f"{where} of {what}", f"{where} requires columns", hint)
 
 
 def star_of_variable(spot: Spot) -> Diagnostic | None:
