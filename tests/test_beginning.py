@@ -458,6 +458,26 @@ def test_options_that_are_given_come_before_what_is_guessed() -> None:
     assert made.stderr.endswith("Next: cepc run queries.cep --events - --option 'delimiter=;' --option nullValue=NA\n")
 
 
+@pytest.mark.parametrize(
+    ("missing", "given", "options", "amount"),
+    [
+        ("NA", (), "delimiter = ';', decimal = ',', nullValue = 'NA'", "DOUBLE"),
+        ("-", (), "delimiter = ';', decimal = ',', nullValue = '-'", "DOUBLE"),
+        ("", (), "delimiter = ';', decimal = ','", "DOUBLE"),
+        ("zz", ("--option", "nullValue=zz"), "nullValue = 'zz', delimiter = ';', decimal = ','", "DOUBLE"),
+        ("NA", ("--option", "nullValue=zz"), "nullValue = 'zz', delimiter = ';'", "STRING"),
+        ("zz", (), "delimiter = ';'", "STRING"),
+    ],
+)
+def test_a_decimal_comma_is_guessed_beside_what_stands_for_null(
+    missing: str, given: tuple[str, ...], options: str, amount: str
+) -> None:
+    put({"a.csv": f"at;kind;amount\n2026-03-02;A;1,5\n2026-03-03;B;{missing}\n2026-03-04;A;3,25\n"})
+    text = invoke("init", "a.csv", *given).stdout
+    assert f"OPTIONS ({options});" in text
+    assert re.search(f"amount +{amount}\n", text)
+
+
 def test_a_format_that_the_name_does_not_say_is_given() -> None:
     put({"x.txt": SHOP})
     text = invoke("init", "x.txt", "--input-format", "csv").stdout

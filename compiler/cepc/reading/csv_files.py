@@ -447,11 +447,11 @@ def guess_options(file: DataFile) -> FormatOptions:
     lines = io.StringIO(_text(file), newline="")
     records = [row for row in islice(_records(lines, options), 1, LINES) if len(row) > 1]
     values = [{value for value in column if value} for column in zip(*records, strict=False)]
-    if options.delimiter != "," and "decimal" not in given and any(_has_comma(column) for column in values):
+    nulls = [] if "nullvalue" in given else [null for null in NULLS if _stands_for_null(null, values)]
+    numbers = [column.difference(nulls, options.nulls) for column in values]
+    if options.delimiter != "," and "decimal" not in given and any(map(_has_comma, numbers)):
         found.append(("decimal", ","))
-    if "nullvalue" not in given:
-        found += [("nullValue", null) for null in NULLS if _stands_for_null(null, values)]
-    return tuple(found)
+    return (*found, *(("nullValue", null) for null in nulls))
 
 
 def _has_comma(values: set[str]) -> bool:
