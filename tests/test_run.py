@@ -218,7 +218,15 @@ def test_two_streams_are_named() -> None:
     result = run("two.cep", "--events", "rides=rides.jsonl", "--events", "bikes=bikes.jsonl")
     assert objects(result) == expected_cancelled()
     assert result.stderr.splitlines()[-1].startswith("10 events read from 2 files")
-    # One stream's query needs one stream's events.
+    # One stream's query needs one stream's events, and leaves those of others alone.
+    of_both = ("--events", "rides=rides.jsonl", "--events", "bikes=nothing.jsonl")
+    result = run("two.cep", *of_both, "--query", "cancelled")
+    assert objects(result) == expected_cancelled()
+    assert result.stderr.splitlines()[-1].startswith("10 events read from 1 file")
+    assert (
+        "no query reads a stream `cars`"
+        in run("two.cep", *of_both, "--events", "cars=-", "--query", "cancelled").stderr
+    )
     assert objects(run("two.cep", "--events", "rides.jsonl", "--query", "cancelled")) == expected_cancelled()
 
 
@@ -654,6 +662,11 @@ def test_from_python_what_is_wrong_is_raised() -> None:
         compiled.run(table(), [])
     with pytest.raises(ValueError, match="`most` is one at least"):
         compiled.run(table(), most=0)
+    other = STREAM.replace("STREAM rides", "STREAM bikes") + CANCELLED.replace("QUERY cancelled", "QUERY bike").replace(
+        "RETURN", "FROM bikes RETURN"
+    )
+    both = cepc.compile(STREAM + CANCELLED.replace("RETURN", "FROM rides RETURN") + other)
+    assert both.run({"rides": table(), "bikes": 3}, "cancelled")["cancelled"].num_rows == len(expected_cancelled())
     with pytest.raises(ValueError, match="no query reads a stream `bikes`"):
         compiled.run({"bikes": table()})
     with pytest.raises(TypeError, match="not list"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -144,6 +145,16 @@ def chosen_program(checked: Checked, queries: tuple[str, ...] = ()) -> model.Che
         return choose(checked.program, queries or None)
     except UnknownQueryError as error:
         raise click.UsageError(str(error)) from None
+
+
+def events_of(program: model.CheckedProgram, checked: Checked, given: GivenEvents) -> GivenEvents:
+    """What is given for the queries that were chosen: events for others are left alone."""
+    from ..running.local import streams_read
+    from ..running.sources import of_streams
+
+    assert checked.program is not None
+    chosen, known = ({stream.name for stream in streams_read(one)} for one in (program, checked.program))
+    return replace(given, events=of_streams(given.events, chosen, known))
 
 
 def places_of(program: model.CheckedProgram, given: GivenEvents) -> dict[str, EventSource]:

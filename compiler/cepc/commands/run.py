@@ -25,6 +25,7 @@ from .common import (
     check_standard_input,
     chosen_program,
     event_options,
+    events_of,
     failed,
     loaded_from,
     places_of,
@@ -178,6 +179,7 @@ def run(
         keep_arrow_from_pandas()
     try:
         program = chosen_program(checked, queries)
+        given = events_of(program, checked, given)
         options = options_of(sharing, program)
         write = _written_by(ctx, wanted, len(program.queries), engine.threads)
         results = wanted.files(query.name for query in program.queries)

@@ -13,6 +13,7 @@ from .common import (
     check_standard_input,
     chosen_program,
     event_options,
+    events_of,
     failed,
     loaded_from,
     noting,
@@ -69,6 +70,7 @@ def why(
             raise click.UsageError(f"which query? Say it with --query: {known}")
         (query,) = program.queries
         scope = scope_of(query, program.stream(query.stream), group, window)
+        given = events_of(program, checked, given)
         places = places_of(program, given)
         warnings: list[Diagnostic] = []
         with Progress(sys.stderr) as progress:

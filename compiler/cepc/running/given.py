@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
@@ -61,13 +61,15 @@ def is_frame(events: Any) -> bool:
     return pandas is not None and isinstance(events, pandas.DataFrame)
 
 
-def by_stream(events: Any, streams: list[str]) -> Mapping[str, Any]:
-    """The events of each stream; a mapping has them by name. Raises UnknownStreamError."""
+def by_stream(events: Any, streams: list[str], others: Collection[str] = ()) -> Mapping[str, Any]:
+    """The events of each stream; a mapping has them by name, and may have those of `others`, streams that only queries
+    read which do not run. Raises UnknownStreamError.
+    """
     if isinstance(events, Mapping):
-        unknown = [name for name in events if name not in streams]
+        unknown = [name for name in events if name not in streams and name not in others]
         if unknown:
             raise UnknownStreamError(f"no query reads a stream `{unknown[0]}`; there are {', '.join(streams)}")
-        return events
+        return {name: given for name, given in events.items() if name in streams}
     if events is not None and len(streams) > 1:
         raise UnknownStreamError(f"the queries read several streams: give a dict with events for {', '.join(streams)}")
     return dict.fromkeys(streams, events)

@@ -14,7 +14,7 @@ from ..reading import messages, readers
 from ..reading.files import EventSource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from .. import model
     from ..reading.reader import FormatOptions
@@ -43,6 +43,17 @@ def places(
         place = found[name] if name in found else declared(stream, f"name them: `--events {named}`,", form)
         found[name] = replace(place, options=tuple({**dict(stream.options), **dict(options)}.items()))
     return found
+
+
+def of_streams(given: Iterable[str], chosen: Collection[str], known: Collection[str]) -> tuple[str, ...]:
+    """What is given without the events of streams that are known and not chosen."""
+    others = set(known) - set(chosen)
+    return tuple(argument for argument in given if not _is_of(argument, others))
+
+
+def _is_of(argument: str, streams: Collection[str]) -> bool:
+    name, equals, path = argument.partition("=")
+    return bool(equals) and name in streams and _names_a_stream(name, path, argument, several=True)
 
 
 def _split(argument: str, streams: dict[str, model.Stream]) -> tuple[str, str]:
