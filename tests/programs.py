@@ -258,8 +258,12 @@ FORMS: tuple[Form, ...] = (
 
 
 def with_computed(chance: Random, one: Case) -> Case:
-    """The same program and events, often with columns that are computed of others."""
-    return with_forms(one, chance.sample(FORMS, chance.randint(1, 4))) if chance.random() <= 0.3 else one
+    """The same program and events, often with columns that are computed of others, or with events of any type in the
+    place of those of one in a derived type.
+    """
+    one = with_forms(one, chance.sample(FORMS, chance.randint(1, 4))) if chance.random() <= 0.3 else one
+    kind = chance.choice(("A", "B", *"------"))
+    return replace(one, text=one.text.replace(f" AS {kind} WHERE x ", " AS ANY WHERE x ", 1))
 
 
 def with_forms(one: Case, some: Iterable[Form]) -> Case:

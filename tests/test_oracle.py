@@ -363,6 +363,8 @@ CONDITIONS = [
         "Big=a2 a3",
     ),
     case("EVENT Big AS A WHERE x > 5; QUERY SEQ(A, NOT Big, B)", "a1 a2(x=6) b3", "a2 b3"),
+    case("EVENT Big AS ANY WHERE x > 5; QUERY SEQ(Big, B)", "a1(x=6) z2(x=7) a3 b4(x=5)", "Big=a1 b4", "Big=z2 b4"),
+    case("EVENT Huge AS Big WHERE x > 9; EVENT Big AS ANY WHERE x > 5; QUERY Huge", "a1(x=6) b2(x=10)", "Huge=b2"),
 ]
 
 

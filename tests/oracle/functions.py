@@ -10,12 +10,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from .arithmetic import arithmetic, fitting, negative
-from .casts import from_micros, micros, to_decimal, to_float
+from .casts import cast, from_micros, micros, to_decimal, to_float
 from .comparison import compared, conjunction, is_what, negation
 from .errors import EvaluationError, Unsupported
 from .typed import Env, Typed, constant, converted, order_key, strict, together
 from .types import (
     BIGINT,
+    BINARY,
     BOOLEAN,
     DATE,
     DOUBLE,
@@ -24,6 +25,7 @@ from .types import (
     NULL,
     STRING,
     TIMESTAMP,
+    common_of,
     decimal,
     is_decimal,
     is_fractional,
@@ -233,6 +235,23 @@ def datediff(end: Typed, start: Typed) -> Typed:
     return strict(INT, lambda a, b: _days(a) - _days(b), converted(end, DATE), converted(start, DATE))
 
 
+def length(operand: Typed) -> Typed:
+    """Characters of a text, bytes of a binary."""
+    return strict(INT, len, operand if operand.type == BINARY else converted(operand, STRING))
+
+
+def array_contains(values: Typed, wanted: Typed) -> Typed:
+    """Null where it is not found but the array has a null."""
+    (element,) = values.type.parameters
+    kind = common_of((element, wanted.type))
+
+    def found(items: list[Any], value: object) -> bool | None:
+        keys = [order_key(item if element == kind else cast(item, element, kind)) for item in items if item is not None]
+        return True if order_key(value) in keys else None if None in items else False
+
+    return strict(BOOLEAN, found, values, converted(wanted, kind))
+
+
 FUNCTIONS: dict[str, Callable[..., Typed]] = {
     "COALESCE": coalesce,
     "IFNULL": coalesce,
@@ -277,10 +296,10 @@ FUNCTIONS: dict[str, Callable[..., Typed]] = {
     "UCASE": _text(STRING, str.upper),
     "LOWER": _text(STRING, str.lower),
     "LCASE": _text(STRING, str.lower),
-    "LENGTH": _text(INT, len),
-    "LEN": _text(INT, len),
-    "CHAR_LENGTH": _text(INT, len),
-    "CHARACTER_LENGTH": _text(INT, len),
+    "LENGTH": length,
+    "LEN": length,
+    "CHAR_LENGTH": length,
+    "CHARACTER_LENGTH": length,
     "TRIM": _text(STRING, lambda text: text.strip(" ")),
     "LTRIM": _text(STRING, lambda text: text.lstrip(" ")),
     "RTRIM": _text(STRING, lambda text: text.rstrip(" ")),
@@ -331,6 +350,7 @@ FUNCTIONS: dict[str, Callable[..., Typed]] = {
     "DOUBLE": lambda value: converted(value, DOUBLE),
     "FLOAT": lambda value: converted(value, FLOAT),
     "BOOLEAN": lambda value: converted(value, BOOLEAN),
+    "ARRAY_CONTAINS": array_contains,
     "SIZE": lambda value: strict(INT, len, value),
     "CARDINALITY": lambda value: strict(INT, len, value),
 }

@@ -120,6 +120,8 @@ def _literal(literal: ast.Literal) -> str:
             return "NULL"
         case "boolean":
             return literal.text.lower()
+        case "binary":
+            return f"X'{literal.text}'"
         case "double" | "float":
             return to_string(float(literal.text), DOUBLE)
         case "decimal":

@@ -156,10 +156,10 @@ def _computed(stream: ast.Stream, rows: Sequence[Row]) -> tuple[dict[str, Type],
 
 
 def _types(own: str, row: Row, derived: Mapping[ast.DerivedEvent, Typed]) -> frozenset[str]:
-    """The event's own type, and every derived type whose base it has and whose condition is true for it."""
+    """The event's own type, and every derived type whose base it has, or ANY, and whose condition is true for it."""
     types = {own}
     waiting = list(derived)
-    while ready := [event for event in waiting if event.base.text in types]:
+    while ready := [event for event in waiting if event.base.text in types or event.base.text.upper() == "ANY"]:
         for event in ready:
             waiting.remove(event)
             if derived[event].run({None: row}) is True:
