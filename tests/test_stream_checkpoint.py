@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pyspark.errors import PySparkException as SparkError
 from pyspark.sql import types as T  # noqa: N812
 
 from cepc_runtime.spark.schema import JobError, Stream
 from cepc_runtime.spark.sinks import path_of
 from cepc_runtime.spark.streaming import checkpoint
 from cepc_runtime.spark.streaming.arguments import meeting
-from cepc_runtime.spark.streaming.intact import check_intact, files_read, remove_lost_sums
+from cepc_runtime.spark.streaming.intact import check_intact, files_read, remove_lost_sums, state_problem
 from cepc_runtime.spark.streaming.ownership import MARKS, Owner, take_places
 from cepc_runtime.spark.streaming.query import continuous
 from cepc_runtime.spark.streaming.same_files import above_patterns, check_same
@@ -279,6 +280,54 @@ def test_a_file_that_is_damaged_is_named_with_what_to_do(tmp_path: Path, file: s
     assert str(failure.value).startswith(f"{folder}/{file} is damaged")
     cure = "delete it" if file.startswith("commits") else "put it back from a copy of the whole checkpoint"
     assert cure in str(failure.value)
+
+
+STATE = "so the state of the open windows cannot be read: put it back from a copy of the whole checkpoint, or name"
+LOADING = "[CANNOT_LOAD_STATE_STORE.UNCATEGORIZED] An error occurred during loading state.  SQLSTATE: 58030"
+FILES = ["0/0/SSTs/8-a.sst", "0/0/1.zip", "0/0/2.changelog", "0/_metadata/v2/0", "0/_stateSchema/default/0_a"]
+OF_STATE = [
+    ("a file that Spark names", "STATE_STORE: {}/state/0/1/2.changelog does not exist.", [], "0/1/2.changelog"),
+    (
+        "one that Spark names beside an empty one",
+        "STATE_STORE: {}/state/0/1/2.changelog does not",
+        [2],
+        "0/1/2.changelog",
+    ),
+    ("an empty file", LOADING, [2], "0/0/2.changelog"),
+    ("a table of a kill's beside an empty file", LOADING, [0, 2], "0/0/2.changelog"),
+    ("a table", LOADING, [0], "0/0/SSTs/8-a.sst"),
+    ("an empty file of what is planned", "terminated with exception: ", [3], "0/_metadata/v2/0"),
+    ("the schema", "java.io.EOFException", [4], "0/_stateSchema/default/0_a"),
+    ("no file", LOADING, [], None),
+]
+
+
+@pytest.mark.parametrize(("said", "empty", "name"), [case[1:] for case in OF_STATE], ids=[case[0] for case in OF_STATE])
+def test_a_file_of_the_state_that_cannot_be_read_is_named_where_it_can_be_found_out(
+    tmp_path: Path, said: str, empty: list[int], name: str | None
+) -> None:
+    folder = f"{tmp_path}/s"
+    for number, file in enumerate(FILES):
+        path = tmp_path / "s" / "state" / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("" if number in empty else "x")
+        sums(path).touch()
+    problem = state_problem(STORE, folder, SparkError(said.format(folder)))
+    named = f"one of the files of {folder}/state" if name is None else f"{folder}/state/{name}"
+    assert str(problem).startswith(f"{named} is missing or damaged, {STATE}")
+
+
+def test_an_error_that_is_none_of_the_state_is_left_as_it_is_whatever_a_kill_has_left(tmp_path: Path) -> None:
+    table = tmp_path / "state/0/0/SSTs/8-a.sst"
+    table.parent.mkdir(parents=True)
+    table.touch()
+    for error in (
+        SparkError("division by zero"),
+        JobError("lease lost"),
+        SparkError(f"{LOADING} No space left on device"),
+    ):
+        assert state_problem(STORE, str(tmp_path), error) is None
+    assert state_problem(STORE, f"{tmp_path}/none", SparkError("division by zero")) is None
 
 
 def test_the_file_that_says_whose_a_checkpoint_is_may_be_damaged_lost_or_of_before(tmp_path: Path) -> None:

@@ -635,6 +635,10 @@ def test_the_files_of_a_checkpoint_are_made_once_replaced_as_a_whole_and_listed(
     store.delete(path)
     assert store.read(path) is None
     (tmp_path / "a %20é").touch()
+    (tmp_path / ".hidden").touch()
+    (tmp_path / "cepc" / "b %20").touch()
+    assert store.empty_files(str(tmp_path)) == store.empty_files(f"file:{tmp_path}/") == ["a %20é", "cepc/b %20"]
+    assert store.empty_files(f"{tmp_path}/none") == []
     assert [store.exists(f"file://{tmp_path}/{name}") for name in ("a %20é", "a  é", "cepc")] == [True, False, True]
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match=f"{tmp_path}/file/program.json cannot be written: "):

@@ -62,6 +62,10 @@ class LocalStore:
         except FileNotFoundError:
             return []
 
+    def empty_files(self, folder: str) -> list[str]:
+        found = [path for path in Path(folder).rglob("[!.]*") if path.is_file() and not path.stat().st_size]
+        return sorted(str(path.relative_to(folder)) for path in found)
+
     def exists(self, path: str) -> bool:
         return Path(path.removeprefix("file:").replace("///", "/")).exists()
 

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 from ...parts.at_once import at_once
 from ..errors import out_of_space
 from ..schema import JobError
+from .store import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +27,8 @@ AT_ONCE: Final = 16
 COMPACTED: Final = 10
 """Every tenth entry of a log of files has all those before it, and another name, unless Spark is told otherwise."""
 _STATE: Final = re.compile(r"\S*/state/\d+/\S*[\w)]")
+_PLANNED: Final = ("_metadata", "_stateSchema")
+"""What Spark reads of the state when it plans a micro-batch, and then speaks of no state if it cannot."""
 _SUMS: Final = re.compile(r"\.(metadata|\d+(?:\.compact)?)\.crc")
 _CURE: Final = (
     "put it back from a copy of the whole checkpoint, or name a new directory as --checkpoint and --output and"
@@ -138,14 +141,34 @@ def _check_files(store: Store, checkpoint: str, place: int, done: int) -> None:
         )
 
 
-def state_problem(folder: str, error: Exception) -> JobError | None:
+def state_problem(store: Store, folder: str, error: Exception) -> JobError | None:
     """What to say of an error of Spark's, if it is that the state cannot be read."""
     text = str(error)
-    if out_of_space(text) or ("STATE_STORE" not in text and f"{folder}/state/" not in text):
+    if isinstance(error, JobError) or out_of_space(text):
         return None
-    file = _STATE.search(text)
-    name = file[0] if file and folder.rpartition("/")[2] in file[0] else f"one of the files of {folder}/state"
+    is_said = "STATE_STORE" in text or f"{folder}/state/" in text
+    file = _STATE.search(text) if is_said else None
+    if file and folder.rpartition("/")[2] in file[0]:
+        name: str | None = file[0]
+    else:
+        name = _empty_state(store, folder, () if is_said else _PLANNED)
+    if name is None and not is_said:
+        return None
+    name = name or f"one of the files of {folder}/state"
     return JobError(f"{name} is missing or damaged, so the state of the open windows cannot be read: {_CURE}")
+
+
+def _empty_state(store: Store, folder: str, within: Sequence[str]) -> str | None:
+    """A file of the state without a byte, of which Spark says nothing but that it ended; a table of RocksDB's only if
+    there is no other, for a kill may leave one that nobody needs.
+    """
+    try:
+        operators = [f"{folder}/state/{operator}" for operator in store.names(f"{folder}/state")]
+        folders = [f"{operator}/{name}" for operator in operators for name in within] if within else operators
+        found = [f"{place}/{name}" for place in folders for name in store.empty_files(place)]
+    except StoreError:
+        return None
+    return min(found, key=lambda path: (path.endswith(".sst"), path), default=None)
 
 
 def numbers_of(store: Store, folder: str, log: str) -> list[int]:

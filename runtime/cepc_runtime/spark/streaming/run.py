@@ -16,6 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from ...cheap_dataclass import dataclass
 from ..build import given_events
+from ..errors import SPARK_ERRORS
 from ..rows import Packing, layout_of
 from ..schema import JobError
 from ..settings import held, with_meaning
@@ -23,7 +24,7 @@ from ..sinks import path_of
 from . import checkpoint
 from .blobs import BLOB, unpack
 from .ending import ToldToEnd, heard, quiet
-from .intact import check_intact, numbers_of, remove_lost_sums
+from .intact import check_intact, numbers_of, remove_lost_sums, state_problem
 from .lease import take
 from .new_files import look_at_new_files
 from .operator import flush
@@ -104,7 +105,9 @@ class Running:
         """Why it ended, or must: what was raised for the user comes before what Spark makes of it."""
         lost: Exception | None = self.writing.lease.lost
         failed: Exception | None = self.query.exception()
-        return lost or (self.writing.failure if failed is not None else None) or failed
+        if lost is not None or failed is None:
+            return lost
+        return self.writing.failure or state_problem(self.place.store, self.place.folder, failed) or failed
 
     def stop(self) -> None:
         """End it, and give the checkpoint back."""
@@ -161,6 +164,8 @@ class Place:
                     lambda rows: _flushed(writing, rows),
                     together,
                 )
+        except SPARK_ERRORS as error:
+            raise state_problem(self.store, self.folder, error) or error from error
         finally:
             over.set()
             writing.lease.release()

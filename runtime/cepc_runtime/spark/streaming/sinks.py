@@ -207,7 +207,7 @@ class Writing:
                     self.look(batch)
                 self._write(rows, batch)
             except (JobError, *SPARK_ERRORS) as error:  # Spark's own report of it has no causes any more
-                self.failure = state_problem(self.folder, error) or error
+                self.failure = state_problem(self.lease.store, self.folder, error) or error
                 raise
 
     @property

@@ -38,6 +38,9 @@ class Store(Protocol):
     def names(self, folder: str) -> list[str]:
         """Of files and folders in one; none where it is not there."""
 
+    def empty_files(self, folder: str) -> list[str]:
+        """The names, from the folder on, of files in it and below that have no bytes, but of hidden ones."""
+
     def exists(self, path: str) -> bool:
         """Whether there is a file or a folder of this name."""
 
@@ -104,6 +107,21 @@ class HadoopStore:
             if _is(error, "FileNotFoundException"):
                 return []
             raise _failed("read", folder, error) from error
+
+    def empty_files(self, folder: str) -> list[str]:
+        found = []
+        try:
+            system, at = self._at(folder)
+            files = system.listFiles(at, True)
+            while files.hasNext():
+                file = files.next()
+                if file.getLen() == 0 and not file.getPath().getName().startswith("."):
+                    found.append(str(file.getPath().toUri().getPath())[len(at.toUri().getPath()) + 1 :])
+        except Py4JJavaError as error:
+            if _is(error, "FileNotFoundException"):
+                return []
+            raise _failed("read", folder, error) from error
+        return sorted(found)
 
     def exists(self, path: str) -> bool:
         try:
