@@ -17,7 +17,7 @@ from cepc_runtime.spark.schema import JobError, Stream
 from cepc_runtime.spark.sinks import path_of
 from cepc_runtime.spark.streaming import checkpoint
 from cepc_runtime.spark.streaming.arguments import meeting
-from cepc_runtime.spark.streaming.intact import check_intact, files_read, remove_lost_sums, state_problem
+from cepc_runtime.spark.streaming.intact import CURE, check_intact, files_read, remove_lost_sums, state_problem
 from cepc_runtime.spark.streaming.ownership import MARKS, Owner, take_places
 from cepc_runtime.spark.streaming.query import continuous
 from cepc_runtime.spark.streaming.same_files import above_patterns, check_same
@@ -347,10 +347,12 @@ def test_the_file_that_says_whose_a_checkpoint_is_may_be_damaged_lost_or_of_befo
     wrong = [json.dumps({**json.loads(whole), **value}) for value in values]
     for text in ("", whole[:40], "[]", json.dumps({"format": 3}), *wrong):
         file.write_text(text)
-        with pytest.raises(JobError, match=f"{file} is damaged: .*Put it back"):
+        with pytest.raises(JobError, match=f"{file} is damaged: .*: {CURE}"):
             checkpoint.claim(STORE, folder, IDENTITY)
     file.unlink()
-    with pytest.raises(JobError, match=r"has micro-batches, but not the file cepc/program.json .*or the file was lost"):
+    with pytest.raises(
+        JobError, match=r"has micro-batches, but not the file cepc/program.json .*or the file was lost: " + CURE
+    ):
         checkpoint.claim(STORE, folder, IDENTITY)
     (file.parent / "part-00000.txt").write_text("{}")
     with pytest.raises(JobError, match="is a checkpoint of an earlier version of cepc"):
@@ -553,13 +555,15 @@ def test_a_flush_that_was_begun_can_only_be_finished(tmp_path: Path) -> None:
     with pytest.raises(JobError, match="query q is not what it was"):
         checkpoint.claim(STORE, folder, {**IDENTITY, "queries": {"q": "2"}})
     (tmp_path / "commits/13").rename(tmp_path / "lost")
-    with pytest.raises(JobError, match=r"commits/13 is missing, and the flush .* cannot be finished without it"):
+    with pytest.raises(
+        JobError, match=r"commits/13 is missing, and the flush .* cannot be finished without it: " + CURE
+    ):
         checkpoint.flush(STORE, folder, same, cut_short)
     (tmp_path / "lost").rename(tmp_path / "commits/13")
     program = tmp_path / checkpoint.FILE
     whole = program.read_text()
     program.write_text(whole.replace('"flush": 13', '"flush": 12'))  # a bit of it is another
-    with pytest.raises(JobError, match=r"program.json is damaged: .* follows micro-batch 12, and 13 was done"):
+    with pytest.raises(JobError, match=r"program.json is damaged: .* follows micro-batch 12, and 13 was done: " + CURE):
         checkpoint.flush(STORE, folder, same, cut_short)
     program.write_text(whole)
     assert checkpoint.flush(STORE, folder, same, same) == 13

@@ -11,7 +11,7 @@ from ...streaming.description import changes, query_digests
 from ..schema import JobError
 from ..sinks import path_of
 from .declaration import declaration, declared_otherwise, is_declaration
-from .intact import LOGS, numbers_of
+from .intact import CURE, LOGS, numbers_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -59,9 +59,7 @@ def claim(
         raise JobError(
             f"{folder} has micro-batches, but not the file {FILE} that says of which program: it is another"
             " streaming query's and no"
-            " checkpoint of a job of cepc's, or the file was lost. Put the file back from a copy of the"
-            " checkpoint, or name a new"
-            " directory to begin again"
+            f" checkpoint of a job of cepc's, or the file was lost: {CURE}"
         )
     if found is not None and found["flush"] == DONE:
         raise Ended(f"{folder} was ended by --flush: its last windows are written; name a new directory to begin again")
@@ -210,13 +208,11 @@ def flush(
     if str(batch) not in store.names(f"{folder}/commits"):
         raise JobError(
             f"{folder}/commits/{batch} is missing, and the flush that follows this micro-batch cannot be finished"
-            " without it: put it"
-            " back from a copy of the checkpoint"
+            f" without it: {CURE}"
         )
     if (last := max(numbers_of(store, folder, "commits"))) > batch:
         raise JobError(
-            f"{folder}/{FILE} is damaged: it says that a flush follows micro-batch {batch}, and {last} was done. Put it"
-            " back from a copy of the checkpoint"
+            f"{folder}/{FILE} is damaged: it says that a flush follows micro-batch {batch}, and {last} was done: {CURE}"
         )
     rows = opened(batch)
     _write(store, folder, {**said, "flush": batch})
@@ -254,11 +250,7 @@ def _read(store: Store, folder: str) -> dict[str, Any] | None:
         later = {_TOGETHER: found.get(_TOGETHER, []), _PLACE: found.get(_PLACE)}
         return {**{name: found[name] for name in _NAMES}, **later}
     except (ValueError, TypeError, KeyError) as error:
-        raise JobError(
-            f"{path} is damaged: it should be one JSON object with {', '.join(_NAMES)}. Put it back from a copy"
-            " of the checkpoint, or"
-            " name a new directory to begin again"
-        ) from error
+        raise JobError(f"{path} is damaged: it should be one JSON object with {', '.join(_NAMES)}: {CURE}") from error
 
 
 def _is_right(found: dict[str, Any]) -> bool:

@@ -30,11 +30,11 @@ _STATE: Final = re.compile(r"\S*/state/\d+/\S*[\w)]")
 _PLANNED: Final = ("_metadata", "_stateSchema")
 """What Spark reads of the state when it plans a micro-batch, and then speaks of no state if it cannot."""
 _SUMS: Final = re.compile(r"\.(metadata|\d+(?:\.compact)?)\.crc")
-_CURE: Final = (
+CURE: Final = (
     "put it back from a copy of the whole checkpoint, or name a new directory as --checkpoint and --output and"
-    " begin again, with the"
-    " events of the longest WITHIN before its last rows"
+    " begin again, with the events of the longest WITHIN before its last rows"
 )
+"""Of a file of a checkpoint that is lost, whichever it is."""
 
 
 def check_intact(store: Store, folder: str) -> None:
@@ -155,7 +155,7 @@ def state_problem(store: Store, folder: str, error: Exception) -> JobError | Non
     if name is None and not is_said:
         return None
     name = name or f"one of the files of {folder}/state"
-    return JobError(f"{name} is missing or damaged, so the state of the open windows cannot be read: {_CURE}")
+    return JobError(f"{name} is missing or damaged, so the state of the open windows cannot be read: {CURE}")
 
 
 def _empty_state(store: Store, folder: str, within: Sequence[str]) -> str | None:
@@ -189,7 +189,7 @@ def _text(store: Store, path: str) -> str:
     return text
 
 
-def _lines(store: Store, path: str, cure: str = _CURE) -> list[str]:
+def _lines(store: Store, path: str, cure: str = CURE) -> list[str]:
     """Of a log's file: a version, and lines of JSON, or `-` where there is nothing to say."""
     version, *lines = _text(store, path).splitlines() or [""]
     if not re.fullmatch(r"v\d+", version) or not lines or any(_json(line) is None for line in lines if line != "-"):
@@ -214,8 +214,8 @@ def _json(text: str) -> Any:
 
 
 def _missing(path: str) -> JobError:
-    return JobError(f"{path} is missing, and the job cannot go on without it: {_CURE}")
+    return JobError(f"{path} is missing, and the job cannot go on without it: {CURE}")
 
 
-def _damaged(path: str, cure: str = _CURE) -> JobError:
+def _damaged(path: str, cure: str = CURE) -> JobError:
     return JobError(f"{path} is damaged, and the job cannot go on without it: {cure}")
