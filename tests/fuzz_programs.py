@@ -30,7 +30,19 @@ if TYPE_CHECKING:
     from cepc.model import Stream
     from cepc.planning.logical import LogicalPlan
 
-MAKE: Final = {**MAKERS, "renamed": renamed}
+
+def large(random: Random) -> str:
+    """A valid program in which something small stands some hundred thousand times, in one statement."""
+    text, more = random.choice(valid()), random.choice(_SMALL)
+    at = random.randrange(len(text) + 1)
+    return text[:at] + more * (random.choice((100_000, 1_000_000, 5_000_000)) // len(more)) + text[at:]
+
+
+_SMALL: Final = (
+    *"abx01 \n\t()[]{}<>,.:+-*/%&|^~=?\\@'\"`é名", "a b\n", "a ", "1, ", "a.", "(a", "A+", "NOT ", "SEQ(", "' ", "\\'\n", "''", '""',
+    "``", "`a", "'a\n", "/* ", "*/", "/**/", "--\n", "x AND ", "CASE WHEN ", "\\ud800",
+)  # fmt: skip
+MAKE: Final = {**MAKERS, "renamed": renamed, "large": large}
 KINDS: Final = (*MAKE,)
 EVENTS: Final = 12
 
@@ -88,6 +100,9 @@ def run(kind: str, seed: str, seconds: float) -> fuzzing.Answered:
     renamed(Random(0))
 
     def one(number: int, _: Path) -> bool:
+        if kind == "large":
+            check_sources((Source("fuzz.cep", str(example(kind, seed, number))),)).text()
+            return True
         return answer(example(kind, seed, number), Random(number))
 
     return fuzzing.run(f"`{kind} {seed}`", one, seconds)

@@ -32,6 +32,7 @@ from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.lost import NOTHING_LOST
 from cepc_grammar.parser import parse
 from cepc_grammar.source import Source
+from cepc_grammar.tokens import MAX_TOKENS, tokenize
 from cepc_runtime.enumerate.budget import TooManyPartialMatchesError, for_matches
 from cepc_runtime.parts.classes import classes_of
 from cepc_runtime.plan.as_json import to_text
@@ -229,6 +230,52 @@ def test_ten_megabytes_that_are_not_closed_take_little_memory_and_time(opening: 
     done = limited("check", "p.cep", seconds=10)
     assert "error[E0102]" in done.stdout, done.stderr
     assert len(done.stdout) < 1000
+
+
+QUERY = f"{STREAM}QUERY q RETURN MATCH A.at AS a PATTERN A WHERE "
+LARGE = {
+    "a string of lines": ("k = '", "a b\n", 2_500_000, "E0102"),
+    "a string of lines in double quotes": ('k = "', "a b\n", 2_500_000, "E0102"),
+    "a name of lines": ("k = `", "a b\n", 2_500_000, "E0102"),
+    "brackets": ("at = ", "(", 3_000_000, "E0109"),
+    "values": ("at IN (1", ", 1", 1_000_000, "E0109"),
+    "what is no token": ("", "@", 5_000_000, "E0109"),
+    "words": ("", "a ", 3_000_000, "E0109"),
+    "lines": ("", "\n", 10_000_000, "E0101"),
+}
+
+
+@pytest.mark.parametrize(("begun", "more", "times", "code"), LARGE.values(), ids=LARGE)
+def test_a_statement_of_megabytes_is_one_error_in_seconds(begun: str, more: str, times: int, code: str) -> None:
+    Path("p.cep").write_text(QUERY + begun + more * times)
+    done = limited("check", "p.cep", seconds=10)
+    assert f"error[{code}]" in done.stdout, done.stderr
+    assert done.stdout.endswith("\n1 error\n"), done.stdout
+
+
+def test_quotes_behind_one_that_nothing_closes_are_read_once() -> None:
+    Path("p.cep").write_text(QUERY + "k = 'a\n" + "\\'\n\\'''\n" * 200_000)
+    assert "error[E0102]" in limited("check", "p.cep", seconds=10).stdout
+
+
+def test_what_follows_a_statement_that_is_too_long_is_read() -> None:
+    values = "1, '; `' /* ; */, \";\", `;`, -- ;\n" * 60_000
+    text = f"{QUERY}at IN ({values}1);\nQUERY r RETURN MATCH B.at AS a PATTERN B WHERE B.y = 1 WITHIN 9 s;"
+    assert [d for d in diagnostics(text) if d.startswith("E")] == [
+        "E0109: a statement of more than 250,000 words and marks",
+        "E0204: unknown column `y`",
+    ]
+
+
+def test_what_a_statement_that_is_too_long_declares_is_not_missing() -> None:
+    text = f"{STREAM}EVENT e AS ANY WHERE at IN ({'1, ' * 200_000}1);\nQUERY q RETURN COUNT(*) PATTERN e WITHIN 9 s;"
+    assert [d.code for d in check_text(text).diagnostics if d.severity == "error"] == ["E0109"]
+
+
+def test_queries_in_bare_form_are_counted_one_by_one() -> None:
+    queries = "".join(f"q{i}\nRETURN COUNT(*) AS n\nPATTERN SEQ(A, B)\nWITHIN 9 s\n\n" for i in range(20_000))
+    found = tokenize(Source("p.cep", STREAM + queries))
+    assert (len(found.tokens) > MAX_TOKENS, found.too_long, found.diagnostics) == (True, (), ())
 
 
 def test_the_first_hundred_mistakes_are_shown_and_the_others_counted() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ from .tokens import Comment, RawToken, tokenize
 from .wellformed import misplaced
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lark import Lark
 
     from .diagnostic import Diagnostic
@@ -58,10 +61,17 @@ def parse(source: Source) -> Parsed:
     bare: set[Span] = set()
     lost = NOTHING_LOST
     pending = list(reversed(split_statements(source, lexed.tokens)))
+    unclosed = sorted(d.span.start for d in lexed.diagnostics if d.code == "E0102")
     while pending:
         piece = pending.pop()
+        begin = piece.tokens[0].start
+        if _any_within(lexed.too_long, begin, piece.tokens[-1].end):
+            lost |= lost_in(piece.tokens)
+            continue
         statement, found, rest = _parse_statement(source, piece)
-        diagnostics += found
+        # What stops the parser behind a quote without an end would not be there if the quote had one.
+        swallowed = statement is None or rest is not None
+        diagnostics += (d for d in found if not (swallowed and _any_within(unclosed, begin, d.span.start + 1)))
         if rest is not None:
             pending.append(rest)
         if statement is not None:
@@ -71,14 +81,15 @@ def parse(source: Source) -> Parsed:
                 bare.add(statement.span)
         else:
             lost |= lost_in(piece.tokens[: len(piece.tokens) - (0 if rest is None else len(rest.tokens))])
-    unclosed = {d.span.start for d in lexed.diagnostics if d.code == "E0102"}
-    kept = [
-        d
-        for d in diagnostics
-        if d.code == "E0102" or not any(d.span.start <= s < max(d.span.end, d.span.start + 1) for s in unclosed)
-    ]
+    kept = [d for d in diagnostics if d.code == "E0102" or not _any_within(unclosed, d.span.start, d.span.end)]
     program = ast.Program(tuple(statements), Span(0, len(source.text), source.name))
     return Parsed(program, tuple(kept), lexed.comments, tuple(extents), frozenset(bare), lost)
+
+
+def _any_within(places: Sequence[int], start: int, end: int) -> bool:
+    """Whether one of the places, which are in order, is in the span, which has its first character at least."""
+    at = bisect_left(places, start)
+    return at < len(places) and places[at] < max(end, start + 1)
 
 
 def accepted_after(tokens: tuple[RawToken, ...], *, bare: bool = False) -> frozenset[str] | None:

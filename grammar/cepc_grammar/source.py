@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from array import array
 from bisect import bisect_right
 from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING
 
 from cepc_runtime.cheap_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +39,8 @@ class Source:
     text: str
 
     @cached_property
-    def line_starts(self) -> tuple[int, ...]:
-        return (0, *(i + 1 for i, c in enumerate(self.text) if c == "\n"))
+    def line_starts(self) -> Sequence[int]:
+        return array("q", chain((0,), (found.end() for found in re.finditer("\n", self.text))))
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset, both counted from 1."""

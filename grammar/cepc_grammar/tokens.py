@@ -7,6 +7,8 @@ Whether a word is a keyword is not decided here but in `keywords.py`, where the 
 from __future__ import annotations
 
 import re
+from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING
 from typing import Literal as OneOf
 
@@ -14,6 +16,7 @@ from cepc_runtime.cheap_dataclass import dataclass
 
 from .diagnostic import Diagnostic
 from .source import Source, Span
+from .statements import split_statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,13 +48,22 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
+    """Of a statement that is too long only the first tokens; `too_long` has where each such one begins."""
+
     tokens: tuple[RawToken, ...]
     comments: tuple[Comment, ...]
     diagnostics: tuple[Diagnostic, ...]
+    too_long: tuple[int, ...] = ()
 
 
-_TOKEN = re.compile(
-    r"""
+MAX_TOKENS = 250_000  # of a statement: to parse so many takes seconds and some hundred MB
+_KEPT = 4  # tokens of a statement that is too long, for what it declares
+_HALVES = 10_000  # mistakes about half characters that are kept: nobody reads more
+
+_SQL_STRING = r"""'(?:[^'\\]|\\.|'')*+'|"(?:[^"\\]|\\.|"")*+"|`(?:[^`\n]|``)++`"""
+_TO_SEMICOLON = re.compile(rf"(?:[^;'\"`/\\-]++|\\.|{_SQL_STRING}|--[^\n]*+|[-\\]|/(?!\*))*+", re.DOTALL)
+
+_TOKEN_TEXT = r"""
       (?P<SPACE>\s+)
     | (?P<LINE_COMMENT>--[^\n]*)
     | (?P<BLOCK_COMMENT>/\*)
@@ -62,15 +74,26 @@ _TOKEN = re.compile(
     | (?P<NUMBER>(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?[A-Za-z_]*)
     | (?P<OPERATOR>>>>|<=>|>>|<<|<=|>=|<>|!=|==|\|\||::|->|=>|[-+*/%=<>&|^~!(),;.\[\]{}?:])
     | (?P<UNKNOWN>.)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+    """
+
+
+@cache
+def _token(without_end: frozenset[str] = frozenset()) -> re.Pattern[str]:
+    """Behind a quote that nothing closes, a quote of its kind is closed by those beside it or by none: what follows is
+    not read once more for each of them.
+    """
+    text = _TOKEN_TEXT
+    for quote in without_end:
+        text = text.replace(rf"(?:[^{quote}\\]|\\.|{quote}{quote})*+", f"(?:{quote}{quote})*+")
+    return re.compile(text, re.VERBOSE | re.DOTALL)
+
 
 # What is read from left to right as in a string: two halves that belong together, a half, or another escape.
 _HIGH, _LOW = r"\\[uU](?:0000)?[dD][89abAB][0-9a-fA-F]{2}", r"\\[uU](?:0000)?[dD][c-fC-F][0-9a-fA-F]{2}"
 _ESCAPED_HALF = re.compile(rf"{_HIGH}{_LOW}|(?P<half>{_HIGH}|{_LOW}|[\ud800-\udfff])|\\[^\ud800-\udfff]")
 
 _OPEN_ENDED = {"'": "string", '"': "string", "`": "quoted name"}
+_OVER_LINES = frozenset("'\"")
 
 
 def tokenize(source: Source) -> Tokens:
@@ -79,10 +102,12 @@ def tokenize(source: Source) -> Tokens:
     tokens: list[RawToken] = []
     comments: list[Comment] = []
     diagnostics: list[Diagnostic] = []
+    too_long: list[int] = []
     position = 0
     first_on_line = True
+    match, without_end, first = _token().match, frozenset[str](), 0  # the first token of the statement
     while position < len(text):
-        found = _TOKEN.match(text, position)
+        found = match(text, position)
         assert found is not None  # UNKNOWN matches any character
         kind, start, end = found.lastgroup, position, found.end()
         if kind == "SPACE":
@@ -100,13 +125,39 @@ def tokenize(source: Source) -> Tokens:
             end = line_end(text, start)  # go on with the next line, so that later mistakes are found too
             tokens.append(RawToken("STRING" if quote != "`" else "QUOTED", text[start:end], start, end, first_on_line))
             first_on_line = False
+            without_end |= {quote} & _OVER_LINES
+            match = _token(without_end).match
         else:
             tokens.append(RawToken(kind, found.group(), start, end, first_on_line))  # type: ignore[arg-type]
             first_on_line = False
+            if found.group() == ";":
+                first = len(tokens)
         if _SURROGATE.search(text, start, end) is not None and kind not in ("SPACE", "UNKNOWN"):
-            diagnostics += _halves(text, start, end, source.name)
+            diagnostics += islice(_halves(text, start, end, source.name), _HALVES)
+        if len(tokens) - first > MAX_TOKENS:
+            first = len(tokens) - len(split_statements(source, tuple(tokens[first:]))[-1].tokens)  # bare queries
+            if len(tokens) - first > MAX_TOKENS:
+                begin = tokens[first].start
+                too_long.append(begin)
+                if not any(d.code == "E0102" and d.span.start >= begin for d in diagnostics):
+                    diagnostics.append(_too_long(Span(begin, tokens[first + 1].end, source.name)))
+                del tokens[first + _KEPT :]
+                end = _semicolon(text, end)
         position = end
-    return Tokens(tuple(tokens), tuple(comments), tuple(diagnostics))
+    return Tokens(tuple(tokens), tuple(comments), tuple(diagnostics), tuple(too_long))
+
+
+def _semicolon(text: str, start: int) -> int:
+    """Where the statement ends, or the text does: what is between is not kept, nor looked at more than it must."""
+    while found := _TO_SEMICOLON.match(text, start):
+        start = found.end()
+        if text.startswith("/*", start):
+            start, _ = _block_comment_end(text, start)
+        elif text[start : start + 1] in _OPEN_ENDED:
+            start = line_end(text, start)
+        else:
+            break
+    return start
 
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]|\\[uU](?:0000)?[dD][89a-fA-F]")
@@ -148,6 +199,13 @@ def _never_closed(what: str, span: Span, closing: str) -> Diagnostic:
     return Diagnostic(
         "E0102", f"a {what} is not closed", span, f"this {what} has no end", hint=f"close it with {closing}"
     )
+
+
+def _too_long(span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0109", f"a statement of more than {MAX_TOKENS:,} words and marks", span, "this one is not read",
+        hint="end it with `;` where it should end, or make several of it",
+    )  # fmt: skip
 
 
 _ESCAPES = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", "%": "\\%", "_": "\\_"}
