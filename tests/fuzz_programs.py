@@ -31,6 +31,12 @@ if TYPE_CHECKING:
     from cepc.planning.logical import LogicalPlan
 
 
+_SMALL: Final = (
+    *"abx01 \n\t()[]{}<>,.:+-*/%&|^~=?\\@'\"`é名", "a b\n", "a ", "1, ", "a.", "(a", "A+", "NOT ", "SEQ(", "' ", "\\'\n", "''", '""',
+    "``", "`a", "'a\n", "/* ", "*/", "/**/", "--\n", "x AND ", "CASE WHEN ", "\\ud800",
+)  # fmt: skip
+
+
 def large(random: Random) -> str:
     """A valid program in which something small stands some hundred thousand times, in one statement."""
     text, more = random.choice(valid()), random.choice(_SMALL)
@@ -38,10 +44,6 @@ def large(random: Random) -> str:
     return text[:at] + more * (random.choice((100_000, 1_000_000, 5_000_000)) // len(more)) + text[at:]
 
 
-_SMALL: Final = (
-    *"abx01 \n\t()[]{}<>,.:+-*/%&|^~=?\\@'\"`é名", "a b\n", "a ", "1, ", "a.", "(a", "A+", "NOT ", "SEQ(", "' ", "\\'\n", "''", '""',
-    "``", "`a", "'a\n", "/* ", "*/", "/**/", "--\n", "x AND ", "CASE WHEN ", "\\ud800",
-)  # fmt: skip
 MAKE: Final = {**MAKERS, "renamed": renamed, "large": large}
 KINDS: Final = (*MAKE,)
 EVENTS: Final = 12
