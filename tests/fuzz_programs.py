@@ -39,7 +39,8 @@ _SMALL: Final = (
 
 def large(random: Random) -> str:
     """A valid program in which something small stands some hundred thousand times, in one statement."""
-    text, more = random.choice(valid()), random.choice(_SMALL)
+    text: str = random.choice(valid())
+    more: str = random.choice(_SMALL)
     at = random.randrange(len(text) + 1)
     return text[:at] + more * (random.choice((100_000, 1_000_000, 5_000_000)) // len(more)) + text[at:]
 
