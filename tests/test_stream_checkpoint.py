@@ -299,6 +299,7 @@ OF_STATE = [
     ("an empty file of what is planned", "terminated with exception: ", [3], "0/_metadata/v2/0"),
     ("the schema", "java.io.EOFException", [4], "0/_stateSchema/default/0_a"),
     ("no file", LOADING, [], None),
+    ("all files", "[STREAMING_STATEFUL_OPERATOR_MISSING_STATE_DIRECTORY] Cannot restart", [], ""),
 ]
 
 
@@ -314,7 +315,7 @@ def test_a_file_of_the_state_that_cannot_be_read_is_named_where_it_can_be_found_
         sums(path).touch()
     problem = state_problem(STORE, folder, SparkError(said.format(folder)))
     named = f"one of the files of {folder}/state" if name is None else f"{folder}/state/{name}"
-    assert str(problem).startswith(f"{named} is missing or damaged, {STATE}")
+    assert str(problem).startswith(f"{named.rstrip('/')} is missing or damaged, {STATE}")
 
 
 def test_an_error_that_is_none_of_the_state_is_left_as_it_is_whatever_a_kill_has_left(tmp_path: Path) -> None:

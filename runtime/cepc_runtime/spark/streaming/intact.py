@@ -146,10 +146,13 @@ def state_problem(store: Store, folder: str, error: Exception) -> JobError | Non
     text = str(error)
     if isinstance(error, JobError) or out_of_space(text):
         return None
-    is_said = "STATE_STORE" in text or f"{folder}/state/" in text
+    is_gone = "MISSING_STATE_DIRECTORY" in text
+    is_said = is_gone or "STATE_STORE" in text or f"{folder}/state/" in text
     file = _STATE.search(text) if is_said else None
     if file and folder.rpartition("/")[2] in file[0]:
         name: str | None = file[0]
+    elif is_gone:
+        name = f"{folder}/state"
     else:
         name = _empty_state(store, folder, () if is_said else _PLANNED)
     if name is None and not is_said:
