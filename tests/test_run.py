@@ -370,6 +370,17 @@ def test_the_cure_of_what_does_not_fit_works_where_the_aggregate_stands(
     assert run("many.cep", "--events", "many.csv").exit_code == 0
 
 
+def test_the_cure_of_an_average_that_does_not_fit_works() -> None:
+    stream = "STREAM s (at BIGINT, kind STRING, z DECIMAL(38, 37)) EVENT TIME at EVENT TYPE kind IN ('A');\n"
+    query = "QUERY q RETURN {} AS n PATTERN A WITHIN 1000 s;"
+    Path("large.csv").write_text("at,kind,z\n1,A,9\n2,A,8\n")
+    Path("large.cep").write_text(stream + query.format("AVG(A.z)"))
+    failed = run("large.cep", "--events", "large.csv")
+    assert "help: AVG(CAST(A.z AS DOUBLE)) is approximate at any size" in failed.stderr
+    Path("large.cep").write_text(stream + query.format("AVG(CAST(A.z AS DOUBLE))"))
+    assert [row["n"] for row in objects(run("large.cep", "--events", "large.csv"))] == [8.5]
+
+
 def test_too_many_partial_matches_are_an_error_that_names_the_condition(monkeypatch: pytest.MonkeyPatch) -> None:
     from cepc_runtime.enumerate.budget import MatchBudget
 

@@ -32,8 +32,8 @@ def cure(aggregate: Aggregate, shown: Iterable[Expression]) -> str:
     is an operand.
     """
     text = aggregate_text(aggregate)
-    if not aggregate.function.of_any_size:
-        return f"TRY_CAST({text} AS {aggregate.type.sql}) is null instead"
+    if not aggregate.function.of_any_size:  # an average of decimals
+        return f"{text.replace('(', '(CAST(', 1)[:-1]} AS DOUBLE)) is approximate at any size"
     if isinstance(aggregate.type, Interval):  # no cast computes it in another type
         return f"TRY_{text} is null instead"
     if any(map(partial(_is_operand, aggregate), shown)):
