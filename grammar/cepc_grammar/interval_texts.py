@@ -54,4 +54,5 @@ def _between(first: str, last: str) -> tuple[ast.Unit, ...]:
 
 def _plain(amount: str) -> str:
     whole, point, fraction = amount.partition(".")
-    return f"{int(whole)}{point}{fraction}"
+    whole = str(int(whole)) if len(whole) < 40 else whole.lstrip("0")  # Python reads no more than some thousand digits
+    return f"{whole or '0'}{point}{fraction}"

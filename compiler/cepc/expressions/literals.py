@@ -77,8 +77,12 @@ def is_number(written: ast.Literal) -> bool:
     return written.kind in ("integer", "bigint", "smallint", "tinyint", "decimal", "double", "float")
 
 
+_DIGITS = 40  # more than any type of numbers has
+
+
 def _integer(written: ast.Literal, sign: str) -> Literal | Diagnostic:
-    value = int(sign + written.text)
+    digits = written.text.lstrip("0") or "0"
+    value = int(sign + (digits if len(digits) < _DIGITS else "9" * _DIGITS))  # Python reads no more than some thousand
     if written.kind != "integer":
         type_ = _INTEGERS[written.kind]
         low, high = integer_range(type_)
