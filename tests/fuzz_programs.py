@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from cepc.planning.logical import LogicalPlan
 
 
-_SMALL: Final = (
+_SMALL: Final[tuple[str, ...]] = (
     *"abx01 \n\t()[]{}<>,.:+-*/%&|^~=?\\@'\"`é名", "a b\n", "a ", "1, ", "a.", "(a", "A+", "NOT ", "SEQ(", "' ", "\\'\n", "''", '""',
     "``", "`a", "'a\n", "/* ", "*/", "/**/", "--\n", "x AND ", "CASE WHEN ", "\\ud800",
 )  # fmt: skip
@@ -40,7 +40,7 @@ _SMALL: Final = (
 def large(random: Random) -> str:
     """A valid program in which something small stands some hundred thousand times, in one statement."""
     text: str = random.choice(valid())
-    more: str = random.choice(_SMALL)
+    more = random.choice(_SMALL)
     at = random.randrange(len(text) + 1)
     return text[:at] + more * (random.choice((100_000, 1_000_000, 5_000_000)) // len(more)) + text[at:]
 

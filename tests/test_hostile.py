@@ -253,6 +253,47 @@ def test_a_statement_of_megabytes_is_one_error_in_seconds(begun: str, more: str,
     assert done.stdout.endswith("\n1 error\n"), done.stdout
 
 
+LONG = "a" * 1_000_000
+QUOTED = {
+    "a text for a number": f"1 = '{LONG}'",
+    "a text that is not closed": f"1 = '{LONG}",
+    "a column": f"A.{LONG} = 1",
+    "a variable": f"`{LONG}`.at = 1",
+    "a function": f"{LONG}(1) = 1",
+    "a word too many": f"at = 1 {LONG}",
+    "a type": f"CAST(at AS {LONG}) = 1",
+    "a number": f"A.at = 1{'0' * 1_000_000}",
+    "a number with a suffix": f"A.at = 1{'0' * 1_000_000}L",
+    "an interval": f"A.at = INTERVAL '1{'0' * 1_000_000} 1:02' DAY TO MINUTE",
+    "a file": f"at = 1 WITHIN 9 s; IMPORT '{LONG}.cep'",
+    "a module": f"at = 1 WITHIN 9 s; IMPORT {LONG}",
+    "a stream": f"at = 1 WITHIN 9 s; STREAM {LONG} (at INT)",
+    "an event type": f"at = 1 WITHIN 9 s; QUERY r RETURN MATCH at PATTERN {LONG}",
+}
+
+
+@pytest.mark.parametrize("text", QUOTED.values(), ids=QUOTED)
+def test_a_diagnostic_quotes_no_megabyte(text: str) -> None:
+    Path("p.cep").write_text(QUERY + text + " WITHIN 9 s;")
+    for form in ("text", "json"):
+        said = invoke("check", "p.cep", "--format", form).stdout
+        assert "error" in said
+        assert len(said) < 10_000, said[:2000]
+
+
+def test_zeros_before_a_number_are_as_many_as_one_likes() -> None:
+    zeros = "0" * 100_000
+    text = f"{QUERY}A.at = {zeros}7 AND INTERVAL '{zeros}1 2:03' DAY TO MINUTE > INTERVAL '1' DAY WITHIN 9 s;"
+    assert [title for title in diagnostics(text) if title.startswith("E")] == []
+
+
+def test_a_usage_error_quotes_no_megabyte() -> None:
+    Path("p.cep").write_text(f"{STREAM}QUERY {LONG} RETURN COUNT(*) AS n PATTERN SEQ(A, B) WITHIN 9 s;")
+    said = invoke("run", "p.cep", "--query", "nope").stderr
+    assert "there is no query `nope`" in said
+    assert len(said) < 3000
+
+
 def test_quotes_behind_one_that_nothing_closes_are_read_once() -> None:
     Path("p.cep").write_text(QUERY + "k = 'a\n" + "\\'\n\\'''\n" * 200_000)
     assert "error[E0102]" in limited("check", "p.cep", seconds=10).stdout

@@ -96,13 +96,17 @@ class Commands(click.Group):
 
 @contextmanager
 def _visible_errors() -> Iterator[None]:
-    """Usage errors repeat names of a program and what was typed, on which a terminal must not act."""
+    """Usage errors repeat names of a program and what was typed: on these a terminal must not act, and they may be
+    long.
+    """
     try:
         yield
     except click.ClickException as error:
+        from cepc_grammar.diagnostic import shortened
+
         from .visible import visible_lines
 
-        shown = visible_lines(error.format_message())
+        shown = "\n".join(map(shortened, visible_lines(error.format_message()).split("\n")))
         error.format_message = lambda: shown  # type: ignore[method-assign]
         raise
 
