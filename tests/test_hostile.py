@@ -424,17 +424,29 @@ IMPORTS = [
     ("a pipe", "pipe.cep", "`pipe.cep` cannot be read: it is no regular file"),
     ("a device", "/dev/zero.cep", "there is no file `/dev/zero.cep`"),
     ("a file of secrets", "/etc/passwd", "`/etc/passwd` is not called like a program"),
+    ("a link to it", "link.cep", "`link.cep` is not called like a program"),
+    ("a link to a link to it", "twice.cep", "`twice.cep` is not called like a program"),
+    ("a link to itself", "loop.cep", "`loop.cep` cannot be read: "),
 ]
 
 
 @pytest.mark.parametrize(("file", "said"), [case[1:] for case in IMPORTS], ids=[case[0] for case in IMPORTS])
 def test_what_is_no_program_is_not_imported_and_not_shown(file: str, said: str) -> None:
     os.mkfifo("pipe.cep")
+    for link, target in (("link.cep", "/etc/passwd"), ("twice.cep", "link.cep"), ("loop.cep", "loop.cep")):
+        Path(link).symlink_to(target)
     Path("p.cep").write_text(f"IMPORT '{file}';\n{STREAM}")
     done = limited("check", "p.cep")
     assert done.returncode == 1
     assert said in done.stdout
     assert "root" not in done.stdout
+
+
+def test_a_link_to_a_program_is_imported() -> None:
+    Path("target.cep").write_text(STREAM)
+    Path("link.cep").symlink_to("target.cep")
+    Path("p.cep").write_text("IMPORT './link.cep';\nQUERY q RETURN COUNT(*) AS n PATTERN SEQ(A, B) WITHIN 9 s;")
+    assert invoke("check", "p.cep").exit_code == 0
 
 
 RUNAWAY = {

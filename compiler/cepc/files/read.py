@@ -83,7 +83,9 @@ class ImportReader:
         A program may come from somebody else: of a file that is no program nothing is shown, and what never ends is not
         read.
         """
-        if not path.endswith(".cep"):
+        if not path.endswith(".cep") or not _identity(path).endswith(
+            ".cep"
+        ):  # nor does a link make a program of a file
             return messages.no_program(path)
         file = Path(path)
         if not file.exists():
