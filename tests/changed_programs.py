@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from random import Random
 
-    from cepc_grammar.tokens import RawToken
+    from cepc_grammar.raw_tokens import RawToken
     from tests.programs import Form
 
 FUNCTIONS: Final = """FUNCTION tidy(text) AS REPLACE(text, '.', '');

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random
 
-    from cepc_grammar.tokens import RawToken
+    from cepc_grammar.raw_tokens import RawToken
 
 KEYWORDS = (
     "AFTER", "AND", "ANY", "AS", "BETWEEN", "BY", "CASE", "CAST", "CONTIGUOUS", "DATE", "DISTINCT", "DIV", "ELSE",

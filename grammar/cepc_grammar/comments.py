@@ -20,8 +20,8 @@ from .source import NOWHERE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from .raw_tokens import Comment, RawToken
     from .source import Source
-    from .tokens import Comment, RawToken
 
 
 @dataclass(slots=True, eq=False)

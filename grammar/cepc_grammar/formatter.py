@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .diagnostic import Diagnostic
     from .parser import Parsed
-    from .tokens import Comment, RawToken
+    from .raw_tokens import Comment, RawToken
 
 
 def format_source(source: Source) -> str | tuple[Diagnostic, ...]:

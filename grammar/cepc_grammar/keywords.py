@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from lark.common import LexerConf
 
-    from .tokens import RawToken
+    from .raw_tokens import RawToken
 
 _ENDS_OPERAND = frozenset(
     {",", ")", ".", "=", "<", ">", "<=", ">=", "<>", "!=", "+", "/", "%", "IS", "AS", "BETWEEN", "IN", "LIKE"}

@@ -12,7 +12,7 @@ from .tokens import quoted_name
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .tokens import RawToken
+    from .raw_tokens import RawToken
 
 
 @dataclass(frozen=True, slots=True)

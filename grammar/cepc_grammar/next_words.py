@@ -12,7 +12,7 @@ from .statements import STATEMENT_WORDS, StatementTokens, split_statements
 from .tokens import tokenize
 
 if TYPE_CHECKING:
-    from .tokens import RawToken
+    from .raw_tokens import RawToken
 
 
 @dataclass(frozen=True, slots=True)

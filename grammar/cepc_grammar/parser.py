@@ -17,10 +17,11 @@ from .extents import with_extents
 from .keywords import KeywordLexer
 from .lost import NOTHING_LOST, Lost, lost_in
 from .nesting import too_deep
+from .raw_tokens import Comment, RawToken
 from .source import Source, Span
 from .statements import NEW_STATEMENT_WORDS, STATEMENT_WORDS, StatementTokens, split_statements
 from .tables import parser
-from .tokens import Comment, RawToken, tokenize
+from .tokens import tokenize
 from .wellformed import misplaced
 
 if TYPE_CHECKING:

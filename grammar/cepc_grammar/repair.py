@@ -13,7 +13,7 @@ from .pattern import PATTERN_WORDS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from .tokens import Kind, RawToken
+    from .raw_tokens import Kind, RawToken
 
     Reach = Callable[[tuple[RawToken, ...]], int]
     """How many tokens the parser gets through; one more than there are where it accepts them all."""

@@ -10,7 +10,7 @@ from .expected import CLAUSE_WORDS
 from .source import Source, Span
 
 if TYPE_CHECKING:
-    from .tokens import RawToken
+    from .raw_tokens import RawToken
 
 _OPENING = {"(": ")", "[": "]", "{": "}"}
 _CLAUSES = frozenset({*CLAUSE_WORDS, "WINDOW"})

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from cepc_runtime.cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
+    from .raw_tokens import RawToken
     from .source import Source
-    from .tokens import RawToken
 
 STATEMENT_WORDS = frozenset({"IMPORT", "STREAM", "EVENT", "PATTERN", "FUNCTION", "QUERY", "TEST"})
 NEW_STATEMENT_WORDS = frozenset({"IMPORT", "STREAM", "QUERY"})  # EVENT and PATTERN begin clauses too

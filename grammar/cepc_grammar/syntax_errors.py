@@ -16,9 +16,9 @@ from .source import Source, Span
 from .spot import Spot
 
 if TYPE_CHECKING:
+    from .raw_tokens import RawToken
     from .repair import Reach
     from .statements import StatementTokens
-    from .tokens import RawToken
 
 _MARKS = {"COMMA": ",", "AS": "AS", "AND": "AND"}
 

@@ -10,40 +10,16 @@ import re
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
-from typing import Literal as OneOf
 
 from cepc_runtime.cheap_dataclass import dataclass
 
 from .diagnostic import Diagnostic
+from .raw_tokens import Comment, RawToken
 from .source import Source, Span
 from .statements import split_statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-Kind = OneOf["WORD", "QUOTED", "NUMBER", "STRING", "BINARY", "OPERATOR", "UNKNOWN"]
-
-
-@dataclass(frozen=True, slots=True)
-class RawToken:
-    kind: Kind
-    text: str
-    start: int
-    end: int
-    first_on_line: bool
-
-    @property
-    def upper(self) -> str:
-        """The word in upper case; empty for what is no word, so that a quoted name is never a keyword."""
-        return self.text.upper() if self.kind == "WORD" else ""
-
-
-@dataclass(frozen=True, slots=True)
-class Comment:
-    """A comment as written, with its marks."""
-
-    text: str
-    span: Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from cepc_grammar.next_words import NextWords
+    from cepc_grammar.raw_tokens import RawToken
     from cepc_grammar.source import Source
-    from cepc_grammar.tokens import RawToken
 
     from .program import EditedProgram
     from .references import DeclaredNames

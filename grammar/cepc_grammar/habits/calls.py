@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..diagnostic import Diagnostic
+    from ..raw_tokens import RawToken
     from ..spot import Spot
-    from ..tokens import RawToken
 
 _WORDS: Final = {"POSITION": ("IN",), "TRIM": ("FROM",), "OVERLAY": ("PLACING", "FROM", "FOR")}
 _TRIMS: Final = {"BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}

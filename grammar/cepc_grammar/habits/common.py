@@ -11,8 +11,8 @@ from ..spot import closing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..raw_tokens import RawToken
     from ..source import Span
-    from ..tokens import RawToken
 
 CLAUSE_STARTS = frozenset({*CLAUSE_WORDS, "GROUPBY", "GROUP_BY", "WINDOW", "FROM", "SLIDE"})
 

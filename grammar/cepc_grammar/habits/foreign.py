@@ -19,8 +19,8 @@ from .common import closed_by, shown_text, wrong
 
 if TYPE_CHECKING:
     from ..diagnostic import Diagnostic
+    from ..raw_tokens import RawToken
     from ..spot import Spot
-    from ..tokens import RawToken
 
 
 @dataclass(frozen=True, slots=True)
