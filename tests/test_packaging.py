@@ -197,3 +197,11 @@ def test_all_that_the_wheel_brings_along_says_its_licence() -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert {"pyspark", "numba", "cytoscape.min.js"} <= {line.split()[0] for line in done.stdout.splitlines()}
+
+
+def test_licences_of_an_extra_that_there_is_not_are_an_error() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "tools" / "licences", "spark", "nix"], capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("cepc has no extra nix; there are ")
