@@ -327,6 +327,7 @@ def test_the_first_hundred_mistakes_are_shown_and_the_others_counted() -> None:
     said = invoke("check", "p.cep").stdout
     assert said.endswith("\n300 errors, 301 warnings, of which the first 100 are shown\n"), said[-200:]
     assert (said.count("error[E0204]"), said.count("warning[")) == (100, 0)
+    assert invoke("check", "p.cep", "--format", "json").stdout.count("\n") == 601  # for programs: all of them
 
 
 MISTAKES = {
@@ -479,9 +480,11 @@ def test_the_budget_of_an_aggregate_query_is_the_option_too() -> None:
     Path("p.cep").write_text(
         f"{STREAM}QUERY q RETURN COUNT(*) AS n PATTERN SEQ(A+, B, C) WHERE A.at < C.at WITHIN 1 h;"
     )
-    Path("e.csv").write_text("at,k\n" + "".join(f"{at},A\n" for at in range(30)))
+    Path("e.csv").write_text("at,k\n" + "".join(f"{at},A\n" for at in range(12)))
     result = invoke("run", "p.cep", "--events", "e.csv", "--most", "1000")
     assert "more than 1,000 had to be listed" in result.stderr
+    assert "; `--most 10000`, in Python `most=10000`, lets the run go on for longer" in result.stderr
+    assert invoke("run", "p.cep", "--events", "e.csv", "--most", "10000").exit_code == 0
 
 
 def test_python_has_the_same_budget() -> None:

@@ -9,7 +9,7 @@ import click
 @click.argument("files", nargs=-1, required=True, type=click.Path())
 @click.option(
     "--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True,
-    help="For people, or for editors: one JSON object a line.",
+    help="For people, the first hundred; or for editors, all: one JSON object a line.",
 )  # fmt: skip
 @click.pass_context
 def check(ctx: click.Context, files: tuple[str, ...], form: str) -> None:
