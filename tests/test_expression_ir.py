@@ -138,7 +138,8 @@ def test_calls_as_sql(call: Call, text: str) -> None:
         (Call("<", (Y, total()), BOOLEAN), "PREV(w).y < SUM(v.x)"),
         (Call("*", (Call("+", (X, ONE), INT), X), INT), "(v.x + 1) * v.x"),
         (Aggregate(COUNT, None, None, False, None, BIGINT), "COUNT(*)"),
-        (Aggregate(COUNT, "v", None, True, None, BIGINT), "COUNT(v)"),
+        (Aggregate(COUNT, "v", None, True, None, BIGINT), "TRY_COUNT(v)"),
+        (Aggregate(COUNT, None, None, False, STRING, STRING), "CAST(COUNT(*) AS STRING)"),
     ],
 )
 def test_people_read_the_program_and_not_its_conversions(expression: Expression, text: str) -> None:
