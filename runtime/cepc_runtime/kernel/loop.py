@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .basis import OWN
-from .numbers import OPERATION, carry_out_all, carry_out_further, copy
+from .numbers import OPERATION, carry_out_all, carry_out_further, carry_out_together, copy
 from .records import (
     AT_INSTANT,
     BASIS,
@@ -22,6 +22,7 @@ from .records import (
     DIFFERENCE,
     GATE,
     INSIDE_RUN,
+    KIND,
     LETTERS,
     MEANING,
     MOVE,
@@ -32,8 +33,10 @@ from .records import (
     PROGRESS,
     REST,
     RUN,
+    SECTION,
     UNIT,
 )
+from .together import join, keep_up, may_join
 from .windows import advance, clear_unit, close_group, end_runs, next_change, touch
 
 if TYPE_CHECKING:
@@ -83,15 +86,21 @@ def run(t: Ints, s: Ints, m: Floats, events: Input, buffer: Buffer, instant: int
         if instants[instant] - event > 1:
             several_events(t, s, m, events, buffer, event, instants[instant])
             continue
-        kind = kinds[event]
-        block, blocks = t[kind], t[kind + 1]
-        while block < blocks:
-            here = come(t, s, m, buffer, block, ticks[event])
-            if here == ALL:
-                operate(t, s, m, events, block, event)
-            elif here == FEW:
-                operate_few(t, s, m, events.values, block, event)
-            block += len(BLOCK)
+        kind = kinds[event] * len(KIND)
+        section, sections = t[kind + KIND.sections], t[kind + len(KIND) + KIND.sections]
+        while section < sections:
+            if t[section + SECTION.band] != NONE:
+                operate_together(t, s, m, events, buffer, section, event)
+            else:
+                block, blocks = t[section + SECTION.blocks], t[section + SECTION.blocks_end]
+                while block < blocks:
+                    here = come(t, s, m, buffer, block, ticks[event])
+                    if here == ALL:
+                        operate(t, s, m, events, block, event)
+                    elif here == FEW:
+                        operate_few(t, s, m, events.values, block, event)
+                    block += len(BLOCK)
+            section += len(SECTION)
     if last and instant == end and not is_full(s, buffer):
         close_group(t, s, m, buffer)
     return instant
@@ -99,6 +108,24 @@ def run(t: Ints, s: Ints, m: Floats, events: Input, buffer: Buffer, instant: int
 
 def is_full(s: Ints, buffer: Buffer) -> bool:
     return bool(s[COUNTER.emitted] > buffer.most_rows or s[COUNTER.emitted_values] > buffer.most_values)
+
+
+def operate_together(t: Ints, s: Ints, m: Floats, events: Input, buffer: Buffer, section: int, event: int) -> None:
+    """What an event does to the units of a band: to all as one, or to each of those that are touched."""
+    tick = events.ticks[event]
+    if keep_up(t, s, m, buffer, section, tick):
+        carry_out_together(t, m, events.values, event, t[section + SECTION.together], t[section + SECTION.together_end])
+        s[COUNTER.done] += t[section + SECTION.operations]
+        s[COUNTER.changed] += t[section + SECTION.numbers]
+        s[COUNTER.events_joined] += 1
+        return
+    block, blocks = t[section + SECTION.blocks], t[section + SECTION.blocks_end]
+    while block < blocks:
+        if come(t, s, m, buffer, block, tick) == ALL:
+            do(t, s, m, events.values, event, block + BLOCK.operations)
+        block += len(BLOCK)
+    if may_join(t, s, t[section + SECTION.band]):
+        join(t, s, m, buffer, t[section + SECTION.band], tick)
 
 
 def operate(t: Ints, s: Ints, m: Floats, events: Input, block: int, event: int) -> None:
@@ -324,13 +351,20 @@ def several_events(t: Ints, s: Ints, m: Floats, events: Input, buffer: Buffer, b
     """
     ticks, kinds = events.ticks, events.kinds
     for event in range(begin, end):
-        for block in range(t[kinds[event]], t[kinds[event] + 1], len(BLOCK)):
+        kind = kinds[event] * len(KIND)
+        for section in range(t[kind + KIND.sections], t[kind + len(KIND) + KIND.sections], len(SECTION)):
+            if t[section + SECTION.band] != NONE:
+                keep_up(t, s, m, buffer, section, ticks[begin])
+    for event in range(begin, end):
+        kind = kinds[event] * len(KIND)
+        for block in range(t[kind + KIND.blocks], t[kind + len(KIND) + KIND.blocks], len(BLOCK)):
             w = t[t[t[block + BLOCK.rest] + REST.component] + COMPONENT.waiting]
             s[w] += 1
             s[w + AT_INSTANT.settling] = 0
             come(t, s, m, buffer, block, ticks[begin])
     for event in range(begin, end):
-        for block in range(t[kinds[event]], t[kinds[event] + 1], len(BLOCK)):
+        kind = kinds[event] * len(KIND)
+        for block in range(t[kind + KIND.blocks], t[kind + len(KIND) + KIND.blocks], len(BLOCK)):
             component = t[t[block + BLOCK.rest] + REST.component]
             w = t[component + COMPONENT.waiting]
             here = come(t, s, m, buffer, block, ticks[begin])
@@ -350,7 +384,8 @@ def several_events(t: Ints, s: Ints, m: Floats, events: Input, buffer: Buffer, b
             if s[w] == 0:
                 end_instant(t, s, m, events.values, component)
     for event in range(begin, end):
-        for block in range(t[kinds[event]], t[kinds[event] + 1], len(BLOCK)):
+        kind = kinds[event] * len(KIND)
+        for block in range(t[kind + KIND.blocks], t[kind + len(KIND) + KIND.blocks], len(BLOCK)):
             rest = t[block + BLOCK.rest]
             if s[t[t[rest + REST.component] + COMPONENT.waiting] + AT_INSTANT.settling] != 0:
                 do(t, s, m, events.values, event, rest + REST.settled)

@@ -6,7 +6,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 ADD: Final = 0  # the source
 TWICE: Final = 1  # itself
@@ -44,6 +44,21 @@ def coalesced(operations: Iterable[Operation]) -> list[Operation]:
                 continue
         found.append(o)
     return found
+
+
+def batches(several: Iterable[Iterable[Operation]]) -> Iterator[tuple[tuple[int, int, int], list[int]]]:
+    """Lists of operations that do not touch each other's memory, by what is alike (code, width and value), with their
+    targets and sources. Those of one list stay in their order.
+    """
+    found: dict[tuple[int, tuple[int, int, int]], list[int]] = {}
+    for operations in several:
+        step, before = 0, None
+        for code, target, source, width, value in operations:
+            alike = code, width, value
+            step += before not in (None, alike)
+            before = alike
+            found.setdefault((step, alike), []).extend((target, source))
+    return ((alike, pairs) for (_, alike), pairs in sorted(found.items()))
 
 
 _ALONE: Final = frozenset([ZERO, INFINITE, TWICE, SCALE])

@@ -15,10 +15,47 @@ from .basis import OWN
 NONE: Final = -1
 
 
-class BlockRecord(NamedTuple):
-    """What a kind of event does to a component, as far as most events need it: a line of a processor's cache. The
-    blocks of kind k are from table[k] to table[k + 1].
+class KindRecord(NamedTuple):
+    """Where the blocks and the sections of a kind begin; they end where those of the next kind begin. The table begins
+    with these.
     """
+
+    blocks: int
+    sections: int
+
+
+KIND: Final = KindRecord(*range(len(KindRecord._fields)))
+
+
+class SectionRecord(NamedTuple):
+    """Blocks of a kind, one after the other: each about a unit of one band, or all about units without a band."""
+
+    band: int  # NONE: each by itself
+    blocks: int
+    blocks_end: int
+    together: int  # what all the blocks do, in batches
+    together_end: int
+    operations: int  # how many these are
+    numbers: int  # that they change
+
+
+SECTION: Final = SectionRecord(*range(len(SectionRecord._fields)))
+
+
+class BatchRecord(NamedTuple):
+    """Operations that differ only in their target and source, which follow, pair by pair."""
+
+    code: int
+    width: int
+    value: int
+    pairs_end: int
+
+
+BATCH: Final = BatchRecord(*range(len(BatchRecord._fields)))
+
+
+class BlockRecord(NamedTuple):
+    """What a kind of event does to a component, as far as most events need it: a line of a processor's cache."""
 
     gate: int  # where it is in the state; NONE with a single unit, which is asked itself
     unit: int  # the single one, or the first
@@ -121,6 +158,18 @@ class UnitRecord(NamedTuple):
 
 
 UNIT: Final = UnitRecord(*range(len(UnitRecord._fields)))
+
+
+class BandRecord(NamedTuple):
+    """Units with the same windows, each alone in its component."""
+
+    progress: int  # where the band's is in the state
+    unit: int  # all of them as one
+    members: int
+    members_end: int
+
+
+BAND: Final = BandRecord(*range(len(BandRecord._fields)))
 
 
 class ProgressionRecord(NamedTuple):
@@ -288,6 +337,7 @@ class Counters(NamedTuple):
     events_shared: int
     events_split: int
     own_columns: int
+    events_joined: int
 
 
 COUNTER: Final = Counters(*range(len(Counters._fields)))
@@ -305,6 +355,18 @@ class UnitProgress(NamedTuple):
 
 
 PROGRESS: Final = UnitProgress(*range(len(UnitProgress._fields)))
+
+
+class BandProgress(NamedTuple):
+    """How far a band has come in the group at hand."""
+
+    group: int  # in which all this holds, from 1 on
+    joined: int  # its units go from window to window as one
+    change: int  # the first tick at which other windows are open
+    instants: int  # since the last change
+
+
+TOGETHER: Final = BandProgress(*range(len(BandProgress._fields)))
 
 
 class ComponentProgress(NamedTuple):

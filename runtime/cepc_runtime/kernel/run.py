@@ -58,7 +58,7 @@ class Emissions:
 class Effort:
     """What a run did: operations on rows of memory, and numbers that they changed; runs of events inside of a shared
     part, and their events: on basis columns (shared), or for each query by itself (split); how often a lane of a shared
-    run got basis columns of its own, as an event did something else there.
+    run got basis columns of its own, as an event did something else there; events that a band took as one.
     """
 
     operations: int = 0
@@ -68,6 +68,7 @@ class Effort:
     events_shared: int = 0
     events_split: int = 0
     own_columns: int = 0
+    events_joined: int = 0
 
     def __add__(self, other: Effort) -> Effort:
         return Effort(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))
@@ -152,6 +153,7 @@ def run_kernel(
         COUNTER.events_shared,
         COUNTER.events_split,
         COUNTER.own_columns,
+        COUNTER.events_joined,
     )
     return emissions, Effort(*(int(state.progress[counter]) for counter in counters))
 

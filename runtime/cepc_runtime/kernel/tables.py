@@ -22,7 +22,21 @@ from ..results.fewest import fewest
 from .basis import OWN, Costs, Happening, inner_of
 from .joint import Atom, added, atoms_of, cleared, copied_to, emptied_by, in_place, merged, tied
 from .lanes import memory_of, queries_of
-from .records import AT_INSTANT, COUNTER, GATE, NONE, PROGRESS, PROGRESSION, RUN_PROGRESS, UNIT
+from .operations import batches
+from .records import (
+    AT_INSTANT,
+    BATCH,
+    COUNTER,
+    GATE,
+    KIND,
+    NONE,
+    PROGRESS,
+    PROGRESSION,
+    RUN_PROGRESS,
+    SECTION,
+    TOGETHER,
+    UNIT,
+)
 from .shared_lanes import sharing_of
 
 if TYPE_CHECKING:
@@ -43,6 +57,9 @@ if TYPE_CHECKING:
     Numbers = npt.NDArray[np.float64 | np.int64]
 
 _LIMIT: Final = 1 << 60
+
+MEMBERS: Final = 4
+"""Units that a band has at least."""
 
 
 class KernelState(NamedTuple):
@@ -99,6 +116,8 @@ class _Component:
     happenings: dict[int, Happening]  # of the first of the kinds that are alike to it
     alike: dict[int, int]  # that first one, of every kind that concerns it
     blocks: dict[int, list[int]] = field(default_factory=dict)
+    alone: dict[int, list[Operation]] = field(default_factory=dict)  # what its blocks do, in place
+    band: int = NONE
     bases: list[tuple[int, Basis]] = field(default_factory=list)  # with their regions
     records: list[int] = field(default_factory=list)
     inside: list[dict[int, int]] = field(default_factory=list)
@@ -123,7 +142,7 @@ class _Builder:
         self._sharing = sharing_of(plans, shared)
         self._queries = queries_of(plans, planes, kinds, index, self._sharing)
         self._memory = memory_of(self._queries, self._sharing)
-        self._table = [0] * (len(kinds) + 1)
+        self._table = [0] * (len(kinds) + 1) * len(KIND)
         self._progress = len(COUNTER)
         self._unit_of = {n: u for u, unit in enumerate(self._sharing.units) for n in unit}
         self._places: list[list[Place]] = [[] for _ in self._sharing.units]
@@ -141,10 +160,8 @@ class _Builder:
         for component in components:
             for kind in component.alike:
                 concerned[kind].append(component)
-        blocks = [[self._block_of(c, c.alike[k]) for c in of_kind] for k, of_kind in enumerate(concerned)]
-        self._table[0] = len(self._table)
-        for kind, of_kind in enumerate(blocks):
-            self._table[kind + 1] = self._append(of_kind)[1]
+        self._add_bands(components)
+        self._add_kinds(concerned)
 
     def layout(self) -> KernelLayout:
         infinite = [
@@ -222,7 +239,7 @@ class _Builder:
                 for (region, _), record in zip(component.bases, component.records, strict=True)
                 if any(self._unit_of[lane[0][0]] == unit for lane in self._memory.regions[region].part.lanes)
             ]
-            self._table[self._units[unit] : self._units[unit] + len(UNIT)] = self._unit(unit, bases)
+            self._table[self._units[unit] : self._units[unit] + len(UNIT)] = self._unit([unit], bases)
         guarded = self._append([self._units[u]] for u in component.units if self._guarded[u])
         records = self._append([record] for record in component.records)
         component.record = self._append([[self._state(len(AT_INSTANT)), *guarded, *records]])[0]
@@ -263,9 +280,10 @@ class _Builder:
 
     # ---- units
 
-    def _unit(self, unit: int, bases: Sequence[Sequence[int]]) -> list[int]:
-        memory, numbers = self._memory, self._sharing.units[unit]
-        window, places = self._queries[numbers[0]].plan.window, self._places[unit]
+    def _unit(self, units: Sequence[int], bases: Sequence[Sequence[int]]) -> list[int]:
+        """The record of a unit, or of several with the same windows as one."""
+        memory, numbers = self._memory, [n for unit in units for n in self._sharing.units[unit]]
+        window, places = self._queries[numbers[0]].plan.window, [place for u in units for place in self._places[u]]
         slots = self._queries[numbers[0]].slots
         sections: dict[
             tuple[bool, int, Column | None], list[int]
@@ -284,7 +302,7 @@ class _Builder:
             bases,
             [found for n in numbers for found in self._negations(n)],
         ]
-        guarded = places if self._guarded[unit] else []
+        guarded = [place for u in units if self._guarded[u] for place in self._places[u]]
         merges = [*merged(memory, guarded, self._second, 0), *cleared(memory, guarded, self._second)]
         ends = [place for records in lists for place in self._append(records)]
         return [
@@ -329,7 +347,62 @@ class _Builder:
             put = added(memory, [(Atom(source, memory.place(n, move.target), True, columns, ()), third, at)])
         return [_bits(move.letters, order), new, *self._append(taken), *self._append(put)]
 
+    def _batches(self, does: Iterable[Sequence[Operation]]) -> tuple[int, int]:
+        start = len(self._table)
+        for batch, pairs in batches(does):
+            self._table += [*batch, len(self._table) + len(BATCH) + len(pairs), *pairs]
+        return start, len(self._table)
+
+    # ---- bands
+
+    def _add_bands(self, components: Sequence[_Component]) -> None:
+        """Units with the same windows, each alone in its component, are a band if there are enough of them."""
+        alike: dict[tuple[int, ...], list[_Component]] = {}
+        for component in components:
+            if not component.bases and len(component.units) == 1:
+                unit = self._units[component.units[0]]
+                windows = tuple(self._table[unit + UNIT.begin : unit + UNIT.slots + 1])
+                alike.setdefault(windows, []).append(component)
+        for own in alike.values():
+            if len(own) >= MEMBERS:
+                band = self._band([component.units[0] for component in own])
+                for component in own:
+                    component.band = band
+
+    def _band(self, units: Sequence[int]) -> int:
+        members = self._append([self._units[unit]] for unit in units)
+        unit = self._append([self._unit(units, ())])[0]
+        return self._append([[self._state(len(TOGETHER)), unit, *members]])[0]
+
     # ---- blocks
+
+    def _add_kinds(self, concerned: Sequence[Sequence[_Component]]) -> None:
+        """The blocks of all kinds, those of one band one after the other, and what says where they are."""
+        found = [self._blocks_by_band(kind, components) for kind, components in enumerate(concerned)]
+        heads: list[list[int]] = []
+        sections: list[tuple[int, int, tuple[int, int]]] = []
+        for kind, of_kind in enumerate(found):
+            heads.append([len(self._table), len(sections)])
+            for band, blocks in of_kind.items():
+                sections.append((kind, band, self._append(blocks)))
+        heads.append([len(self._table), len(sections)])
+        records = [self._section(concerned[kind], kind, band, blocks) for kind, band, blocks in sections]
+        first, _ = self._append(records)
+        self._table[: len(heads) * len(KIND)] = [
+            at for blocks, section in heads for at in (blocks, first + section * len(SECTION))
+        ]
+
+    def _blocks_by_band(self, kind: int, components: Sequence[_Component]) -> dict[int, list[list[int]]]:
+        found: dict[int, list[list[int]]] = {}
+        for component in components:
+            found.setdefault(component.band, []).append(self._block_of(component, component.alike[kind]))
+        return found
+
+    def _section(self, components: Sequence[_Component], kind: int, band: int, blocks: tuple[int, int]) -> list[int]:
+        if band == NONE:
+            return [band, *blocks, 0, 0, 0, 0]
+        does = [c.alone[c.alike[kind]] for c in components if c.band == band]
+        return [band, *blocks, *self._batches(does), sum(map(len, does)), sum(o.width for own in does for o in own)]
 
     def _block_of(self, component: _Component, kind: int) -> list[int]:
         """The block of a kind, the same one for all kinds that are alike to the component."""
@@ -365,6 +438,7 @@ class _Builder:
         gated = len(component.units) > 1 or bool(component.bases)
         others = [self._other(unit, begins, happening) for unit, begins in starts.items()] if gated else []
         alone = in_place(memory, rest, happening.emptied, 2 * self._second)
+        component.alone[kind] = alone
         cost = self._costs.of(alone) + sum(self._costs.usual(b, kind) for _, b in component.bases if kind in b.inside)
         unit = self._units[first]
         record = [

@@ -39,7 +39,6 @@ def functions_of(module: Any) -> dict[str, FunctionType]:
 
 def translate(module: Any, forms: Sequence[Form]) -> bytes:
     """`run` of a module and all that it calls, for arguments of these forms, as object code with one entry."""
-    import llvmlite.binding as llvm
     from numba import carray, cfunc, types  # type: ignore[attr-defined]
 
     text, words, records = _entry(forms, returns=module.run.__annotations__["return"] not in (None, "None"))
@@ -48,7 +47,21 @@ def translate(module: Any, forms: Sequence[Form]) -> bytes:
     with _indexes_as_they_are():
         entry = cfunc(types.int64(*words), error_model="numpy")(namespace["entry"])
     code = entry.inspect_llvm().replace(entry.native_name, ENTRY)
-    return bytes(target_machine().emit_object(llvm.parse_assembly(_without_python(code))))
+    return bytes(target_machine().emit_object(_optimised(_without_python(code))))
+
+
+def _optimised(code: str) -> Any:
+    """numba keeps each function as it might be called from elsewhere, with seven arguments for an array. Nothing but
+    the entry is, so LLVM may drop what is not used; and it makes one vector of what is done to neighbours.
+    """
+    import llvmlite.binding as llvm
+
+    module = llvm.parse_assembly(_OTHERS.sub("define internal", code))
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.slp_vectorization = options.loop_vectorization = True
+    passes = llvm.create_pass_builder(target_machine(), options)
+    passes.getModulePassManager().run(module, passes)
+    return module
 
 
 @contextmanager
@@ -125,6 +138,7 @@ def _entry(forms: Sequence[Form], returns: bool) -> tuple[str, list[Any], dict[s
 
 
 _DECLARED: Final = re.compile(r"^declare (.*@(?:Py|_Py|numba_|NRT_)\w+\(.*?\)).*$", re.MULTILINE)
+_OTHERS: Final = re.compile(r"^define linkonce_odr\b", re.MULTILINE)
 _EXTERNAL: Final = re.compile(r"^(@(?:Py|_Py)\w+ =) external (global \S+).*$", re.MULTILINE)
 
 
