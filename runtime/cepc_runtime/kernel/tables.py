@@ -239,7 +239,10 @@ class _Builder:
                 for (region, _), record in zip(component.bases, component.records, strict=True)
                 if any(self._unit_of[lane[0][0]] == unit for lane in self._memory.regions[region].part.lanes)
             ]
-            self._table[self._units[unit] : self._units[unit] + len(UNIT)] = self._unit([unit], bases)
+            negations = [found for n in self._sharing.units[unit] for found in self._negations(n)]
+            merges = self._places[unit] if self._guarded[unit] else ()
+            record = self._unit([unit], bases, negations, merges)
+            self._table[self._units[unit] : self._units[unit] + len(UNIT)] = record
         guarded = self._append([self._units[u]] for u in component.units if self._guarded[u])
         records = self._append([record] for record in component.records)
         component.record = self._append([[self._state(len(AT_INSTANT)), *guarded, *records]])[0]
@@ -280,8 +283,16 @@ class _Builder:
 
     # ---- units
 
-    def _unit(self, units: Sequence[int], bases: Sequence[Sequence[int]]) -> list[int]:
-        """The record of a unit, or of several with the same windows as one."""
+    def _unit(
+        self,
+        units: Sequence[int],
+        bases: Sequence[Sequence[int]] = (),
+        negations: Sequence[Sequence[int]] = (),
+        merges: Sequence[Place] = (),
+    ) -> list[int]:
+        """The record of a unit, or of several with the same windows as one. To the places of `merges` an instant adds
+        at its end alone.
+        """
         memory, numbers = self._memory, [n for unit in units for n in self._sharing.units[unit]]
         window, places = self._queries[numbers[0]].plan.window, [place for u in units for place in self._places[u]]
         slots = self._queries[numbers[0]].slots
@@ -300,15 +311,14 @@ class _Builder:
             [[at] for at in dict.fromkeys(memory.count(memory.place(n, 0)) for n in numbers)],
             [self._output(n) for n in numbers],
             bases,
-            [found for n in numbers for found in self._negations(n)],
+            negations,
         ]
-        guarded = [place for u in units if self._guarded[u] for place in self._places[u]]
-        merges = [*merged(memory, guarded, self._second, 0), *cleared(memory, guarded, self._second)]
+        at_end = [*merged(memory, merges, self._second, 0), *cleared(memory, merges, self._second)]
         ends = [place for records in lists for place in self._append(records)]
         return [
             self._state(len(PROGRESS)),
             *((window.begin(0), window.end(0), window.slide) if isinstance(window, Sliding) else (0, 0, 0)),
-            slots, *ends, *self._listed(merges),
+            slots, *ends, *self._listed(at_end),
         ]  # fmt: skip
 
     def _output(self, n: int) -> list[int]:
@@ -371,7 +381,7 @@ class _Builder:
 
     def _band(self, units: Sequence[int]) -> int:
         members = self._append([self._units[unit]] for unit in units)
-        unit = self._append([self._unit(units, ())])[0]
+        unit = self._append([self._unit(units)])[0]
         return self._append([[self._state(len(TOGETHER)), unit, *members]])[0]
 
     # ---- blocks

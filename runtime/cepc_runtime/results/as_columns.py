@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ..plan.query import QueryPlan
     from ..plan.stream import StreamPlan
     from ..sql.expression import Expression
+    from ..sql.types import DataType
     from .totals import Totals
 
 
@@ -91,19 +92,23 @@ class Results:
     totals: Totals
     stream: StreamPlan
 
+    @property
+    def time(self) -> DataType:
+        """The event-time column's type, which is that of the edges."""
+        return dict(self.stream.columns)[self.stream.time_column]
+
     def window_edges(self, rows: Ints) -> tuple[Any, Any]:
         """`window_start` and `window_end`, in the event-time column's type; null for WITHIN UNBOUNDED. Raises
         WindowEdgeError.
         """
-        query, time = self.totals.query, dict(self.stream.columns)[self.stream.time_column]
-        type_ = to_arrow(time)
+        query, type_ = self.totals.query, to_arrow(self.time)
         if not isinstance(query.window, Sliding):
             return pa.nulls(len(rows), type_), pa.nulls(len(rows), type_)
         numbers = self.totals.windows[rows]
         try:
             return times_of(query.window.begin(numbers), type_), times_of(query.window.end(numbers), type_)
         except pa.ArrowInvalid:
-            raise WindowEdgeError(query.name, self.stream.time_column, time.sql) from None
+            raise WindowEdgeError(query.name, self.stream.time_column, self.time.sql) from None
 
     def key_column(self, name: str, rows: Ints) -> Any:
         """A group is of values that are equal, and has one of them, whichever came first: 0.0 for 0.0 and -0.0."""

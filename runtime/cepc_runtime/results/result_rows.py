@@ -23,10 +23,18 @@ def result_table(results: Results) -> Any:
     if not query.outputs:
         return sums_table(results.totals)
     rows = np.arange(len(results.totals))
+    if not len(rows):  # of hundreds of queries most have none in a small stretch
+        return _no_rows(results)
     if query.having is not None:
         rows = rows[kept(results, query.having, rows)]
     columns = {output.name: _column(results, output.expression, rows) for output in query.outputs}
     columns["window_start"], columns["window_end"] = results.window_edges(rows)
+    return pa.table(columns)
+
+
+def _no_rows(results: Results) -> Any:
+    columns = {o.name: pa.array([], to_arrow(o.expression.type)) for o in results.totals.query.outputs}
+    columns["window_start"] = columns["window_end"] = pa.array([], to_arrow(results.time))
     return pa.table(columns)
 
 
