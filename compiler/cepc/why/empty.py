@@ -35,7 +35,7 @@ from .event_times import made_times, other_unit
 from .furthest import awaited, distances
 from .looked_at import PARTIAL_MATCHES, LookedAt, look_at
 from .missing import Question, Stopped, missing
-from .row import aggregate_rows, having_query, having_values, match_having_values
+from .row import first_row, having_query, having_values, match_having_values
 from .unsatisfied import Unsatisfied, failing_text, never_text, of_type, passed_over, unsatisfied
 from .values import ValueTexts, with_values
 from .wording import constraint_text
@@ -287,11 +287,10 @@ def _refused(looked: LookedAt, having: Expression, sample: _Sample, sources: Map
     text = describe(having)
     with suppress(RunError, TooManyPartialMatchesError, EvaluationError):
         if query.kind == "aggregate":
-            refused = aggregate_rows(finder, having_query(query, having), rows, None, sources)
-            if not refused:
+            first, count = first_row(finder, having_query(query, having), rows, sources)
+            if first is None:
                 return None
-            values = having_values(having, refused[0])
-            count = len(refused)
+            values = having_values(having, first)
         else:
             bare = replace(query, having=None)
             match = finder.first(bare, rows)
@@ -304,8 +303,8 @@ def _refused(looked: LookedAt, having: Expression, sample: _Sample, sources: Map
             ).tables
             values, count = match_having_values(finder, query, having, match), tables[query.name].num_rows
         row = "is not true for the only row" if count == 1 else f"is true for none of {count:,} rows"
-        first = ":" if count == 1 else "; of the first:"
-        return f"HAVING {text} {row}{sample.where}{first} {with_values(having, values)}"
+        of = ":" if count == 1 else "; of the first:"
+        return f"HAVING {text} {row}{sample.where}{of} {with_values(having, values)}"
     return None
 
 

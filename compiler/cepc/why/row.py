@@ -55,27 +55,35 @@ class Row:
 def aggregate_rows(
     finder: Finder, query: model.Query, rows: Ints, start: int | None, sources: Mapping[str, Source]
 ) -> list[Row]:
-    """The rows of an aggregate query over some events, in the order in which `cepc run` prints them. Raises
-    RunError.
+    """The rows of an aggregate query over some events, in the order in which `cepc run` prints them; with `start`,
+    those of the window that begins there. Raises RunError.
     """
+    table = _table(finder, query, rows, sources)
+    found = (_row(query, table, i) for i in range(table.num_rows))
+    return [row for row in found if start is None or row.start == start]
+
+
+def first_row(finder: Finder, query: model.Query, rows: Ints, sources: Mapping[str, Source]) -> tuple[Row | None, int]:
+    """The first of these rows, of all windows, and how many there are. Raises RunError."""
+    table = _table(finder, query, rows, sources)
+    return (_row(query, table, 0) if table.num_rows else None), table.num_rows
+
+
+def _table(finder: Finder, query: model.Query, rows: Ints, sources: Mapping[str, Source]) -> Any:
     types = finder.program.stream(query.stream).column_types
     keys = tuple(model.Output(GROUP + n, Field(None, n, "each", t)) for n, t in types.items() if n in query.group_by)
     asked = replace(query, outputs=(*query.outputs, *keys))
     (plan,) = plan_program(replace(finder.program, queries=(asked,))).plans  # of its pattern there is one
     events = Read(finder.reading.table.take(pa.array(rows)), len(rows), 0, None)
-    table = in_order(execute_plan(strategy(plan, "local"), events, [query], sources).tables[query.name])
-    starts = (
-        None if not isinstance(query.window, Sliding) or not table.num_rows else ticks_of(table.column("window_start"))
-    )
-    found = []
-    for i in range(table.num_rows):
-        one = table.slice(i, 1)
-        begins = None if starts is None else int(starts[i])
-        if start is None or begins == start:
-            group = {n.removeprefix(GROUP): one.column(n)[0] for n in table.column_names if n.startswith(GROUP)}
-            texts = {n: text_of(one.column(n)) for n in table.column_names if not n.startswith(GROUP)}
-            found.append(Row(group, begins, texts))
-    return found
+    return in_order(execute_plan(strategy(plan, "local"), events, [query], sources).tables[query.name])
+
+
+def _row(query: model.Query, table: Any, number: int) -> Row:
+    one = table.slice(number, 1)
+    start = int(ticks_of(one.column("window_start"))[0]) if isinstance(query.window, Sliding) else None
+    group = {n.removeprefix(GROUP): one.column(n)[0] for n in table.column_names if n.startswith(GROUP)}
+    texts = {n: text_of(one.column(n)) for n in table.column_names if not n.startswith(GROUP)}
+    return Row(group, start, texts)
 
 
 def having_query(query: model.Query, having: Expression) -> model.Query:
