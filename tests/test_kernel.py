@@ -287,6 +287,19 @@ def test_a_row_that_is_dropped_is_emptied() -> None:
     assert operations(AUTOMATA["SEQ(A, NOT C, B)"], C) == [(ZERO, 0, 1)]
 
 
+def test_a_sum_is_carried_from_where_its_variable_is_bound_on() -> None:
+    """An A adds a count, and so does a B, with its value to each of the sum's planes; a C adds all of them."""
+    q = query(automaton("0 A 1, 1 B 2, 2 C 3", [3]), None, returns=[aggregate("sum", "B", BIGINT)])
+    planes = planes_of(q.automaton, q.measures, nulls=False).count
+    rows: list[Event] = [(0, "A", "g", 1), (1, "B", "g", 2), (2, "C", "g", 3)]
+    changed = []
+    for end in range(1, 4):
+        events = arrange(read(table(rows[:end]), stream()), stream(), [])
+        changed.append(count_matches(events, classify(events, LETTERS), [q], interpreted=True).effort.numbers)
+    assert planes > 1
+    assert changed == [1, 1 + planes, 1 + planes + planes]
+
+
 def test_a_query_that_was_not_touched_is_skipped_by_what_cannot_start_a_match() -> None:
     assert effect(AUTOMATA["SEQ"], frozenset([0])).starts
     assert not effect(AUTOMATA["SEQ"], frozenset([1])).starts

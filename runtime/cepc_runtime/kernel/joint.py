@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Atom(NamedTuple):
-    """One place is added to another: its count, and these columns; to the bound ones also the event's value.
+    """One place is added to another: its count, and these columns; to the bound ones the event's value for each match.
 
     Where a place is kept for several queries, each adds the columns that it is the owner of, so that nothing is added
     twice.
@@ -33,9 +33,10 @@ class Atom(NamedTuple):
 
 def atom(memory: LaneMemory, query: int, source: int, target: int, variable: int) -> Atom:
     """What a query adds at a step."""
-    to = memory.place(query, target)
-    columns = tuple(c for c in memory.queries[query].columns if memory.owners[to, c] == query)
-    bound = tuple(c for c in memory.queries[query].bound(variable) if c in columns)
+    to, of = memory.place(query, target), memory.queries[query]
+    own = tuple(c for c in of.columns if memory.owners[to, c] == query)
+    columns = tuple(c for c in own if c in of.carried[source])
+    bound = tuple(c for c in of.bound(variable) if c in own)
     return Atom(memory.place(query, source), to, to[0] == query, columns, bound)
 
 
@@ -66,7 +67,7 @@ def in_place(memory: LaneMemory, atoms: Sequence[Atom], emptied: Iterable[Place]
     doubled: set[tuple[Place, Column | None]] = set()
     for a in atoms:
         source, target = memory.row(a.source), memory.row(a.target)
-        changes = {(a.target, c) for c in (*a.columns, *((None,) if a.counts else ()))}
+        changes = {(a.target, c) for c in (*a.columns, *a.bound, *((None,) if a.counts else ()))}
         if a.source == a.target and a.target not in away and not changes & doubled:  # can be in place, once
             doubled |= changes
             itself.setdefault(target, []).append(a)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..cheap_dataclass import dataclass
 from ..events.letters import kinds_that_satisfy, readers_of
+from ..plan.automaton import DROPPED
 from .effects import effect
 
 if TYPE_CHECKING:
@@ -42,8 +43,8 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True)
 class KernelQuery:
-    """A query as the kernel sees it: what it does at events of each kind that concerns it, and the columns of its
-    planes.
+    """A query as the kernel sees it: what it does at events of each kind that concerns it, the columns of its planes,
+    and for each state those that are not empty in all its partial matches: of a variable that some may have bound.
     """
 
     plan: CountedQuery
@@ -52,6 +53,7 @@ class KernelQuery:
     slots: int
     effects: dict[int, Effect]
     columns: tuple[Column, ...]
+    carried: tuple[frozenset[Column], ...]
 
     def bound(self, variable: int) -> list[Column]:
         """The columns to which an event adds that is bound to the variable."""
@@ -81,8 +83,33 @@ def queries_of(
         own_kinds = {k: kinds[k] & letters for k in kinds_that_satisfy(letters, readers)}
         distinct = {there: effect(automaton, there) for there in own_kinds.values()}
         effects = {k: distinct[there] for k, there in own_kinds.items()}
-        found.append(KernelQuery(plan, automaton, own, plan.window.open_at_once, effects, columns[n]))
+        carried = _carried(automaton, own, columns[n])
+        found.append(KernelQuery(plan, automaton, own, plan.window.open_at_once, effects, columns[n], carried))
     return found
+
+
+def _carried(automaton: Automaton, planes: QueryPlanes, columns: Sequence[Column]) -> tuple[frozenset[Column], ...]:
+    steps = (*automaton.steps, *automaton.ties)
+    moves = [move for move in (*automaton.moves, *automaton.new_moves) if move.target != DROPPED]
+    after: dict[int, set[int]] = {}
+    for source, target in [*((s.source, s.target) for s in steps), *((m.source, m.target) for m in moves)]:
+        after.setdefault(source, set()).add(target)
+    binding: dict[int, frozenset[int]] = {
+        variable: _from({step.target for step in steps if step.variable == variable}, after)
+        for variable in {plane.variable for plane in planes.planes}
+    }
+    of = [(column, binding[plane.variable]) for column, plane in zip(columns, planes.planes, strict=True)]
+    return tuple(frozenset(c for c, states in of if state in states) for state in range(automaton.states))
+
+
+def _from(states: set[int], after: Mapping[int, set[int]]) -> frozenset[int]:
+    """These states and all that come after them."""
+    found, waiting = set(states), list(states)
+    while waiting:
+        new = after.get(waiting.pop(), set()) - found
+        found |= new
+        waiting += new
+    return frozenset(found)
 
 
 def _columns(

@@ -212,7 +212,7 @@ class _Builder:
             if own := [n for n in queries if kind in self._queries[n].effects]:
                 atoms = [a for n in own for a in atoms_of(self._memory, n, kind)]
                 emptied = [place for n in own for place in emptied_by(self._memory, n, kind)]
-                found[kind] = Happening([a for a in atoms if a.counts or a.columns], emptied)
+                found[kind] = Happening([a for a in atoms if a.counts or a.columns or a.bound], emptied)
         return _Component(queries, list(dict.fromkeys(self._unit_of[n] for n in queries)), found, alike)
 
     def _add_bases(self, components: Sequence[_Component]) -> None:
