@@ -364,13 +364,13 @@ def test_a_wrong_command_exits_with_2_and_says_what_is_meant(arguments: list[str
 
 def test_a_bug_is_one_sentence_and_a_traceback_only_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(_names: Sequence[str]) -> None:
-        raise RuntimeError("the moon\nis full")
+        raise RuntimeError("the moon\x1b\nis full")
 
     monkeypatch.setattr(api, "check_files", broken)
     result = run("check", "a.cep")
     assert result.exit_code == 2
     assert len(result.stderr.splitlines()) == 1
-    assert "has a bug (RuntimeError: the moon)" in result.stderr
+    assert r"has a bug (RuntimeError: the moon\x1b)" in result.stderr
     assert "CEPC_DEBUG=1" in result.stderr
     monkeypatch.setenv("CEPC_DEBUG", "1")
     assert isinstance(run("check", "a.cep").exception, RuntimeError)

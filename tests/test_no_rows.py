@@ -394,12 +394,12 @@ def test_an_explanation_with_a_bug_takes_no_rows_away(
 ) -> None:
     def wrong(*_: object) -> Iterator[str]:
         yield "a first cause"
-        raise KeyError(0)
+        raise RuntimeError("\x1b[2J")
 
     monkeypatch.setattr(empty, "why_empty", wrong)
     written("1 A 7;2 A 7")
     program = f"{STREAM}QUERY q {ONE} PATTERN SEQ(A, B) WITHIN 9 s;QUERY r RETURN MATCH A.k PATTERN A WITHIN 9 s;"
-    said = "why, cepc {version} cannot say: it has a bug (KeyError: 0). "
+    said = "why, cepc {version} cannot say: it has a bug (RuntimeError: \\x1b[2J). "
     said += "Please report it with the program that shows it; CEPC_DEBUG=1 prints the traceback."
     if by == "command":
         Path("q.cep").write_text(program)

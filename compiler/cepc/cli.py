@@ -186,12 +186,10 @@ def _unwritten(error: OSError) -> int:
 
 
 def _report(error: Exception) -> None:
+    from .bug import a_bug
     from .version import version
-    from .visible import visible
 
-    what = visible(f"{type(error).__name__}: {error}".splitlines()[0])
-    please = "Please report it with the program that shows it; CEPC_DEBUG=1 prints the traceback."
-    click.echo(f"cepc {version()} has a bug ({what}). {please}", err=True)
+    click.echo(f"cepc {version()} has {a_bug(error)}", err=True)
 
 
 def _close_output() -> None:

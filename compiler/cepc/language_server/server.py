@@ -26,6 +26,7 @@ from cepc_grammar.formatter import format_source
 from cepc_grammar.source import Source
 from cepc_runtime.cheap_dataclass import dataclass
 
+from ..bug import a_bug
 from ..errors import CepcError
 from ..resolve.imports import imported_path
 from ..statistics.read import read_statistics
@@ -226,8 +227,7 @@ def guarded(server: CepServer, asked: Callable[..., T]) -> Callable[..., T | Non
         except Exception as error:
             if os.environ.get("CEPC_DEBUG") == "1":
                 raise
-            what = f"{type(error).__name__}: {error}".splitlines()[0]
-            text = f"cepc {version()} has a bug in {asked.__name__} ({what}); CEPC_DEBUG=1 gives the traceback"
+            text = f"cepc {version()} has {a_bug(error, f' in {asked.__name__}')}"
             server.window_log_message(types.LogMessageParams(types.MessageType.Error, text))
             return None
 

@@ -7,6 +7,7 @@ import traceback
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Final
 
+from ..bug import a_bug
 from ..diagnostics.listed import listed
 from ..version import version
 
@@ -52,10 +53,6 @@ def _causes(
     try:
         yield from why_empty(program, query, given, sources)
     except Exception as error:
-        what = f"{type(error).__name__}: {error}".splitlines()[0]
-        please = "Please report it with the program that shows it"
         if os.environ.get("CEPC_DEBUG") == "1":
             traceback.print_exception(error)
-        else:
-            please += "; CEPC_DEBUG=1 prints the traceback"
-        yield f"why, cepc {version()} cannot say: it has a bug ({what}). {please}."
+        yield f"why, cepc {version()} cannot say: it has {a_bug(error)}"
