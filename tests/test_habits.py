@@ -186,6 +186,7 @@ TYPED = [
     (f"{AB} WHERE b.at - a.at > INTERVAL '1 25:00:00' DAY TO SECOND WITHIN 1 h", "write `INTERVAL '1 02:03:04' DAY TO SECOND`",
      f"{AB} WHERE b.at - a.at > INTERVAL '1 02:03:04' DAY TO SECOND WITHIN 1 h"),
     (f"{AB} WHERE b.at - a.at > INTERVAL '02:03:04' DAY TO SECOND WITHIN 1 h", "is no interval of DAY TO SECOND", None),
+    (f"{AB} WHERE b.at - a.at > INTERVAL '\u0661 02:03' DAY TO MINUTE WITHIN 1 h", "is no interval of DAY TO MINUTE", None),
     (f"{AB} WHERE b.at - a.at > INTERVAL '1 2' WEEK TO DAY WITHIN 1 h", "write `INTERVAL '1 02:03:04' DAY TO SECOND`", None),
     (f"{AB} WHERE b.at - a.at > INTERVAL '1-2' YEAR TO MONTH WITHIN 1 h", "use `add_months(date, n)`", None),
     # forms of Spark's that are no calls with commas

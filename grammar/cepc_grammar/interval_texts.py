@@ -26,7 +26,8 @@ def interval_parts(text: str, first: str, last: str) -> tuple[bool, tuple[tuple[
     (True, (('1', 'DAY'), ('2', 'HOUR'), ('3', 'MINUTE')))
     """
     fields = _between(first, last)
-    found = re.fullmatch(r"([+-]?)(\d+)" + "".join(_LATER[field] for field in fields[1:]), text.strip())
+    form = r"([+-]?)(\d+)" + "".join(_LATER[field] for field in fields[1:])
+    found = re.fullmatch(form, text.strip(), re.ASCII)
     if not fields or found is None:
         return None
     sign, *amounts = found.groups()
@@ -54,5 +55,4 @@ def _between(first: str, last: str) -> tuple[ast.Unit, ...]:
 
 def _plain(amount: str) -> str:
     whole, point, fraction = amount.partition(".")
-    whole = str(int(whole)) if len(whole) < 40 else whole.lstrip("0")  # Python reads no more than some thousand digits
-    return f"{whole or '0'}{point}{fraction}"
+    return f"{whole.lstrip('0') or '0'}{point}{fraction}"

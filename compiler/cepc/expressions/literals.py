@@ -77,7 +77,7 @@ def is_number(written: ast.Literal) -> bool:
     return written.kind in ("integer", "bigint", "smallint", "tinyint", "decimal", "double", "float")
 
 
-_DIGITS = 40  # more than any type of numbers has
+_DIGITS: Final = 40  # more than any type of numbers has
 
 
 def _integer(written: ast.Literal, sign: str) -> Literal | Diagnostic:
@@ -164,7 +164,7 @@ def interval(written: ast.Interval) -> Literal | Diagnostic:
                 hint="use `add_months(date, n)`, or a number of days",
                 notes=("intervals are of days and shorter units",),
             )
-        if len(part.amount) > 40:
+        if len(part.amount) > _DIGITS:
             return say.bad_literal(part.span, "this interval is too long")
         if part.unit != "SECOND" and not part.amount.isdigit() and (whole := part.whole) is not None:
             return say.fraction_in_interval(part.span, _with(written, part, whole))
