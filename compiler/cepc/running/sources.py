@@ -33,8 +33,9 @@ def places(
     """
     wanted = {stream.name: stream for stream in streams}
     found: dict[str, EventSource] = {}
-    for argument in given:
-        name, path = _split(argument, wanted)
+    arguments = tuple(given)
+    for argument in arguments:
+        name, path = _split(argument, wanted, arguments)
         if name in found:
             raise UnclearSourceError(f"the events of `{name}` are named twice")
         found[name] = EventSource(path, form)
@@ -56,13 +57,17 @@ def _is_of(argument: str, streams: Collection[str]) -> bool:
     return bool(equals) and name in streams and _names_a_stream(name, path, argument, several=True)
 
 
-def _split(argument: str, streams: dict[str, model.Stream]) -> tuple[str, str]:
+def _split(argument: str, streams: dict[str, model.Stream], given: Collection[str]) -> tuple[str, str]:
     name, equals, path = argument.partition("=")
     if equals and name in streams:
         return name, path
     names = listed((f"`{one}`" for one in streams), "and")
-    if equals and _names_a_stream(name, path, argument, several=len(streams) > 1):
-        near = nearest(name, streams)
+    if equals and _names_a_stream(name, path, argument, several=len(streams) > 1 or len(given) > 1):
+        taken = {one.partition("=")[0] for one in given}
+        free = [stream for stream in streams if stream not in taken]
+        if not free or len(given) > len(streams):
+            raise UnclearSourceError(f"no query reads a stream `{name}`: leave `--events {argument}` out")
+        near = nearest(name, free)
         there = f"did you mean `{near}`?" if near else f"the queries read {names}"
         raise UnclearSourceError(f"no query reads a stream `{name}`; {there}")
     if len(streams) == 1:
