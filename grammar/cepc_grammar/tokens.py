@@ -82,6 +82,7 @@ def tokenize(source: Source) -> Tokens:
     position = 0
     first_on_line = True
     match, without_end, first = _token().match, frozenset[str](), 0  # the first token of the statement
+    unclosed = -1  # where the last thing without an end began: a statement that has one is long because of it
     while position < len(text):
         found = match(text, position)
         assert found is not None  # UNKNOWN matches any character
@@ -94,9 +95,10 @@ def tokenize(source: Source) -> Tokens:
             end, closed = _block_comment_end(text, start)
             comments.append(Comment(text[start:end], Span(start, end, source.name)))
             if not closed:
+                unclosed = start
                 diagnostics.append(_never_closed("comment", Span(start, start + 2, source.name), "*/"))
         elif kind == "UNKNOWN" and found.group() in _OPEN_ENDED:
-            quote = found.group()
+            quote, unclosed = found.group(), start
             diagnostics.append(_never_closed(_OPEN_ENDED[quote], Span(start, start + 1, source.name), quote))
             end = line_end(text, start)  # go on with the next line, so that later mistakes are found too
             tokens.append(RawToken("STRING" if quote != "`" else "QUOTED", text[start:end], start, end, first_on_line))
@@ -115,7 +117,7 @@ def tokenize(source: Source) -> Tokens:
             if len(tokens) - first > MAX_TOKENS:
                 begin = tokens[first].start
                 too_long.append(begin)
-                if not any(d.code == "E0102" and d.span.start >= begin for d in diagnostics):
+                if unclosed < begin:
                     diagnostics.append(_too_long(Span(begin, tokens[first + 1].end, source.name)))
                 del tokens[first + _KEPT :]
                 end = _semicolon(text, end)
