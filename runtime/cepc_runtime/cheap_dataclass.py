@@ -11,6 +11,7 @@ from dataclasses import MISSING, FrozenInstanceError, fields
 from dataclasses import dataclass as standard_dataclass
 from operator import attrgetter
 from reprlib import recursive_repr
+from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -69,7 +70,12 @@ def _init(cls: Any) -> Callable[..., None]:
         if field.init:
             place = named if field.kw_only else parameters
             place.append(f"{name}=_default_{name}" if f"_default_{name}" in known else name)
-        lines.append(f"_set(self, {name!r}, {value})")
+        slot = getattr(cls, name, None)
+        if isinstance(slot, MemberDescriptorType):  # by itself in three quarters of the time
+            known[f"_set_{name}"] = slot.__set__
+            lines.append(f"_set_{name}(self, {value})")
+        else:
+            lines.append(f"_set(self, {name!r}, {value})")
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
     body = "\n    ".join(lines or ["pass"])
