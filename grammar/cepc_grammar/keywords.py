@@ -47,9 +47,11 @@ class KeywordLexer(Lexer):
         self.terminals = {t.pattern.value: t.name for t in configuration.terminals if isinstance(t.pattern, PatternStr)}
 
     def lex(self, lexer_state: Any, parser_state: Any) -> Iterator[Token]:
-        tokens: tuple[RawToken, ...] = lexer_state.text
-        table = parser_state.parse_conf.states
-        accepted = _Accepted(table, parser_state.state_stack)
+        return self.tokens(lexer_state.text, parser_state.parse_conf.states, parser_state.state_stack)
+
+    def tokens(self, tokens: tuple[RawToken, ...], table: Any, states: list[Any]) -> Iterator[Token]:
+        """The parser's table says what it can accept in the last of its states, which it changes between tokens."""
+        accepted = _Accepted(table, states)
         in_pattern, depth, angles = False, 0, 0
         for i, token in enumerate(tokens):
             kind, text, start = token.kind, token.text, token.start

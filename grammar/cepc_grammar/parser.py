@@ -13,7 +13,6 @@ from cepc_runtime.cheap_dataclass import dataclass
 
 from . import ast
 from .builder import Builder
-from .extents import with_extents
 from .keywords import KeywordLexer
 from .lost import NOTHING_LOST, Lost, lost_in
 from .nesting import too_deep
@@ -22,6 +21,7 @@ from .source import Source, Span
 from .statements import NEW_STATEMENT_WORDS, STATEMENT_WORDS, StatementTokens, split_statements
 from .tables import parser
 from .tokens import tokenize
+from .trees import Trees
 from .wellformed import misplaced
 
 if TYPE_CHECKING:
@@ -50,7 +50,12 @@ class Parsed:
 
 @cache
 def _lark() -> Lark:
-    return with_extents(parser(KeywordLexer))
+    return parser(KeywordLexer)
+
+
+@cache
+def _trees() -> Trees:
+    return Trees(_lark())
 
 
 def parse(source: Source) -> Parsed:
@@ -116,11 +121,8 @@ def pattern_of(source: Source, tokens: tuple[RawToken, ...]) -> ast.Pattern | No
         opened = sum({"(": 1, ")": -1}.get(token.text, 0) for token in tokens[:end])
         last = tokens[end - 1].end
         closing = (RawToken("OPERATOR", ")", last, last, False),) * opened
-        try:
-            tree = _lark().parse((*head, *tokens[:end], *closing), start="statement")
-        except UnexpectedToken:
-            continue
-        statement: Any = None if too_deep(tree, source.name) else Builder(source.name).transform(tree)
+        tree = _trees().tree((*head, *tokens[:end], *closing), "statement")
+        statement: Any = None if tree is None or too_deep(tree, source.name) else Builder(source.name).transform(tree)
         if isinstance(statement, ast.NamedPattern):
             return statement.pattern
     return None
@@ -133,10 +135,14 @@ def _parse_statement(
     source: Source, piece: StatementTokens
 ) -> tuple[ast.Statement | None, list[Diagnostic], StatementTokens | None]:
     """The statement, what is wrong, and what is left when the `;` before another statement was forgotten."""
-    try:
-        tree = _lark().parse(piece.tokens, start="bare_query" if piece.bare else "statement")
-    except UnexpectedToken as error:
-        return _recover(source, piece, error)
+    start = "bare_query" if piece.bare else "statement"
+    tree = _trees().tree(piece.tokens, start)
+    if tree is None:
+        try:
+            _lark().parse(piece.tokens, start=start)
+        except UnexpectedToken as error:
+            return _recover(source, piece, error)
+    assert tree is not None  # Lark accepts no more
     if (deep := too_deep(tree, source.name)) is not None:
         return None, [deep], None
     builder = Builder(source.name)
