@@ -81,7 +81,7 @@ class Builder(Transformer_NonRecursive[Token, Any]):
 
     def name(self, meta: Meta, children: list[Token]) -> ast.Name:
         (token,) = children
-        return ast.Name(quoted_name(token) if token.type == "QUOTED" else str(token), self._span(meta))
+        return ast.Name(quoted_name(token) if token.type == "QUOTED" else token.value, self._span(meta))
 
     def dotted(self, _meta: Meta, children: list[ast.Name]) -> tuple[ast.Name, ...]:
         return tuple(children)

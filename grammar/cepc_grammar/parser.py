@@ -66,12 +66,14 @@ def parse(source: Source) -> Parsed:
     extents: list[Span] = []
     bare: set[Span] = set()
     lost = NOTHING_LOST
-    pending = list(reversed(split_statements(source, lexed.tokens)))
     unclosed = sorted(d.span.start for d in lexed.diagnostics if d.code == "E0102")
+    comments, too_long = lexed.comments, lexed.too_long
+    pending = list(reversed(split_statements(source, lexed.tokens)))
+    del lexed  # tokens of statements that are parsed are not kept: they take more than the program does
     while pending:
         piece = pending.pop()
         begin = piece.tokens[0].start
-        if _any_within(lexed.too_long, begin, piece.tokens[-1].end):
+        if _any_within(too_long, begin, piece.tokens[-1].end):
             lost |= lost_in(piece.tokens)
             continue
         statement, found, rest = _parse_statement(source, piece)
@@ -89,7 +91,7 @@ def parse(source: Source) -> Parsed:
             lost |= lost_in(piece.tokens[: len(piece.tokens) - (0 if rest is None else len(rest.tokens))])
     kept = [d for d in diagnostics if d.code == "E0102" or not _any_within(unclosed, d.span.start, d.span.end)]
     program = ast.Program(tuple(statements), Span(0, len(source.text), source.name))
-    return Parsed(program, tuple(kept), lexed.comments, tuple(extents), frozenset(bare), lost)
+    return Parsed(program, tuple(kept), comments, tuple(extents), frozenset(bare), lost)
 
 
 def _any_within(places: Sequence[int], start: int, end: int) -> bool:

@@ -40,8 +40,9 @@ _SQL_STRING = r"""'(?:[^'\\]|\\.|'')*+'|"(?:[^"\\]|\\.|"")*+"|`(?:[^`\n]|``)++`"
 _TO_SEMICOLON = re.compile(rf"(?:[^;'\"`/\\-]++|\\.|{_SQL_STRING}|--[^\n]*+|[-\\]|/(?!\*))*+", re.DOTALL)
 
 _TOKEN_TEXT = r"""
-      (?P<SPACE>\s+)
-    | (?P<LINE_COMMENT>--[^\n]*)
+    \s*+
+    (?:
+      (?P<LINE_COMMENT>--[^\n]*)
     | (?P<BLOCK_COMMENT>/\*)
     | (?P<BINARY>[xX]'[^'\n]*')
     | (?P<STRING>[rR]'[^'\n]*'|[rR]"[^"\n]*"|'(?:[^'\\]|\\.|'')*+'|"(?:[^"\\]|\\.|"")*+")
@@ -50,6 +51,8 @@ _TOKEN_TEXT = r"""
     | (?P<NUMBER>(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?[A-Za-z_]*)
     | (?P<OPERATOR>>>>|<=>|>>|<<|<=|>=|<>|!=|==|\|\||::|->|=>|[-+*/%=<>&|^~!(),;.\[\]{}?:])
     | (?P<UNKNOWN>.)
+    | (?P<END>\Z)
+    )
     """
 
 
@@ -79,38 +82,43 @@ def tokenize(source: Source) -> Tokens:
     comments: list[Comment] = []
     diagnostics: list[Diagnostic] = []
     too_long: list[int] = []
-    position = 0
-    first_on_line = True
+    position, line_begins = 0, True
+    texts: dict[str, str] = {}  # a word that stands in many places is kept once
+    has_halves = _SURROGATE.search(text) is not None
     match, without_end, first = _token().match, frozenset[str](), 0  # the first token of the statement
     unclosed = -1  # where the last thing without an end began: a statement that has one is long because of it
-    while position < len(text):
+    while True:
         found = match(text, position)
-        assert found is not None  # UNKNOWN matches any character
-        kind, start, end = found.lastgroup, position, found.end()
-        if kind == "SPACE":
-            first_on_line = first_on_line or "\n" in found.group()
-        elif kind == "LINE_COMMENT":
-            comments.append(Comment(found.group().rstrip(), Span(start, end, source.name)))
+        assert found is not None
+        kind = found.lastgroup
+        assert kind is not None  # UNKNOWN is any character
+        if kind == "END":
+            break
+        start, end = found.span(kind)
+        line_begins = line_begins or (start > position and "\n" in text[position:start])
+        word = text[start:end]
+        if kind == "LINE_COMMENT":
+            comments.append(Comment(word.rstrip(), Span(start, end, source.name)))
         elif kind == "BLOCK_COMMENT":
             end, closed = _block_comment_end(text, start)
             comments.append(Comment(text[start:end], Span(start, end, source.name)))
             if not closed:
                 unclosed = start
                 diagnostics.append(_never_closed("comment", Span(start, start + 2, source.name), "*/"))
-        elif kind == "UNKNOWN" and found.group() in _OPEN_ENDED:
-            quote, unclosed = found.group(), start
+        elif kind == "UNKNOWN" and word in _OPEN_ENDED:
+            quote, unclosed = word, start
             diagnostics.append(_never_closed(_OPEN_ENDED[quote], Span(start, start + 1, source.name), quote))
             end = line_end(text, start)  # go on with the next line, so that later mistakes are found too
-            tokens.append(RawToken("STRING" if quote != "`" else "QUOTED", text[start:end], start, end, first_on_line))
-            first_on_line = False
+            tokens.append(RawToken("STRING" if quote != "`" else "QUOTED", text[start:end], start, end, line_begins))
+            line_begins = False
             without_end |= {quote} & _OVER_LINES
             match = _token(without_end).match
         else:
-            tokens.append(RawToken(kind, found.group(), start, end, first_on_line))  # type: ignore[arg-type]
-            first_on_line = False
-            if found.group() == ";":
+            tokens.append(RawToken(kind, texts.setdefault(word, word), start, end, line_begins))  # type: ignore[arg-type]
+            line_begins = False
+            if word == ";":
                 first = len(tokens)
-        if _SURROGATE.search(text, start, end) is not None and kind not in ("SPACE", "UNKNOWN"):
+        if has_halves and kind != "UNKNOWN" and _SURROGATE.search(text, start, end) is not None:
             diagnostics += islice(_halves(text, start, end, source.name), _HALVES)
         if len(tokens) - first > MAX_TOKENS:
             first = len(tokens) - len(split_statements(source, tuple(tokens[first:]))[-1].tokens)  # bare queries
