@@ -253,6 +253,13 @@ def test_a_statement_of_megabytes_is_one_error_in_seconds(begun: str, more: str,
     assert done.stdout.endswith("\n1 error\n"), done.stdout
 
 
+@pytest.mark.parametrize("comment", ["--\n", "/**/"])
+def test_millions_of_comments_take_little_memory_and_time(comment: str) -> None:
+    Path("p.cep").write_text(f"{STREAM}{comment * 3_000_000}")
+    done = limited("check", "p.cep", seconds=20)
+    assert done.stdout == "no errors\n", done.stdout + done.stderr
+
+
 LONG = "a" * 1_000_000
 QUOTED = {
     "a text for a number": f"1 = '{LONG}'",

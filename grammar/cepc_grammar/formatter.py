@@ -83,7 +83,7 @@ def _chunks(source: Source, parsed: Parsed) -> list[_Chunk]:
     statements = parsed.program.statements
     chunks: list[_Chunk] = []
     free: list[Comment] = []
-    pending = list(reversed(parsed.comments))
+    pending = list(parsed.comments)[::-1]
     for i, (node, extent) in enumerate(zip(statements, parsed.extents, strict=True)):
         own = _tokens_between(tokens, extent.start, extent.end)
         end = own[-1].end

@@ -16,7 +16,7 @@ from .builder import Builder
 from .keywords import KeywordLexer
 from .lost import NOTHING_LOST, Lost, lost_in
 from .nesting import too_deep
-from .raw_tokens import Comment, RawToken
+from .raw_tokens import Comments, RawToken
 from .source import Source, Span
 from .statements import NEW_STATEMENT_WORDS, STATEMENT_WORDS, StatementTokens, split_statements
 from .tables import parser
@@ -42,7 +42,7 @@ class Parsed:
 
     program: ast.Program
     diagnostics: tuple[Diagnostic, ...]
-    comments: tuple[Comment, ...]
+    comments: Comments
     extents: tuple[Span, ...]
     bare: frozenset[Span]
     lost: Lost = NOTHING_LOST

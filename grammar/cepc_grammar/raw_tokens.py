@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from array import array
 from typing import TYPE_CHECKING, Literal
 
 from cepc_runtime.cheap_dataclass import dataclass
 
+from .source import Source, Span
+
 if TYPE_CHECKING:
-    from .source import Span
+    from collections.abc import Iterator
 
 Kind = Literal["WORD", "QUOTED", "NUMBER", "STRING", "BINARY", "OPERATOR", "UNKNOWN"]
 
@@ -32,3 +35,22 @@ class Comment:
 
     text: str
     span: Span
+
+
+class Comments:
+    """The comments of a text, of which there may be millions: each is made when it is asked for, and few are."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._places = array("q")  # where each begins and ends
+
+    def add(self, start: int, end: int) -> None:
+        self._places.extend((start, end))
+
+    def __len__(self) -> int:
+        return len(self._places) // 2
+
+    def __iter__(self) -> Iterator[Comment]:
+        for start, end in zip(self._places[::2], self._places[1::2], strict=True):
+            text = self._source.text[start:end]
+            yield Comment(text.rstrip() if text.startswith("--") else text, Span(start, end, self._source.name))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from cepc_runtime.cheap_dataclass import dataclass
 
 from .diagnostic import Diagnostic
-from .raw_tokens import Comment, RawToken
+from .raw_tokens import Comments, RawToken
 from .source import Source, Span
 from .statements import split_statements
 
@@ -27,7 +27,7 @@ class Tokens:
     """Of a statement that is too long only the first tokens; `too_long` has where each such one begins."""
 
     tokens: tuple[RawToken, ...]
-    comments: tuple[Comment, ...]
+    comments: Comments
     diagnostics: tuple[Diagnostic, ...]
     too_long: tuple[int, ...] = ()
 
@@ -79,7 +79,7 @@ def tokenize(source: Source) -> Tokens:
     """All tokens of a source, its comments, and a diagnostic for each thing that was opened and never closed."""
     text = source.text
     tokens: list[RawToken] = []
-    comments: list[Comment] = []
+    comments = Comments(source)
     diagnostics: list[Diagnostic] = []
     too_long: list[int] = []
     position, line_begins = 0, True
@@ -98,10 +98,10 @@ def tokenize(source: Source) -> Tokens:
         line_begins = line_begins or (start > position and "\n" in text[position:start])
         word = text[start:end]
         if kind == "LINE_COMMENT":
-            comments.append(Comment(word.rstrip(), Span(start, end, source.name)))
+            comments.add(start, end)
         elif kind == "BLOCK_COMMENT":
             end, closed = _block_comment_end(text, start)
-            comments.append(Comment(text[start:end], Span(start, end, source.name)))
+            comments.add(start, end)
             if not closed:
                 unclosed = start
                 diagnostics.append(_never_closed("comment", Span(start, start + 2, source.name), "*/"))
@@ -130,7 +130,7 @@ def tokenize(source: Source) -> Tokens:
                 del tokens[first + _KEPT :]
                 end = _semicolon(text, end)
         position = end
-    return Tokens(tuple(tokens), tuple(comments), tuple(diagnostics), tuple(too_long))
+    return Tokens(tuple(tokens), comments, tuple(diagnostics), tuple(too_long))
 
 
 def _semicolon(text: str, start: int) -> int:
