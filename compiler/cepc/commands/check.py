@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from ..own_process import OWN_PROCESS, keep_garbage
+
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path())
@@ -21,6 +23,8 @@ def check(ctx: click.Context, files: tuple[str, ...], form: str) -> None:
     from ..api import check_files
     from ..output import print_diagnostics, status
 
+    if ctx.obj == OWN_PROCESS:
+        keep_garbage()
     checked = check_files(files)
     if form == "json":
         from ..diagnostics.as_json import as_json

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..files.read import STDIN
+from ..own_process import OWN_PROCESS, keep_garbage
 from ..visible import visible
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ def fmt(ctx: click.Context, files: tuple[str, ...], check: bool, diff: bool) -> 
     from ..files.read import load
     from ..output import print_diagnostics, status
 
+    if ctx.obj == OWN_PROCESS:
+        keep_garbage()
     loaded = load(files)
     diagnostics = list(loaded.diagnostics)
     changed: list[str] = []
