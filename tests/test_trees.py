@@ -1,12 +1,14 @@
-"""The parser's own loop makes what Lark's makes."""
+"""The parser's own loop makes what Lark's makes, and what is nested too deeply is found."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from lark import Lark, Token, Tree, UnexpectedToken
 
+from cepc_grammar import nesting
 from cepc_grammar.keywords import KeywordLexer
 from cepc_grammar.printer import to_text
 from cepc_grammar.source import Source
@@ -43,3 +45,25 @@ def shown(tree: Any) -> Any:
         return tree
     place = None if tree.meta.empty else (tree.meta.start_pos, tree.meta.end_pos)
     return [tree.data, place, *map(shown, tree.children)]
+
+
+DEEP = {
+    "NOT": lambda n: f"EVENT e AS A WHERE {'NOT ' * n}x",
+    "operators": lambda n: f"EVENT e AS A WHERE {' + '.join('x' * n)}",
+    "SEQ": lambda n: f"PATTERN p AS {'SEQ(B, ' * n}A{')' * n}",
+    "quantifiers": lambda n: f"PATTERN p AS A{'?' * n}",
+    "quantifiers in a SEQ": lambda n: f"PATTERN p AS {'SEQ(B, ' * (n - 60)}A{'?' * 60}{')' * (n - 60)}",
+}
+
+
+@pytest.mark.parametrize("text", DEEP.values(), ids=DEEP)
+def test_few_levels_are_seen_at_a_glance_as_by_counting(text: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def found() -> list[bool]:
+        sources = [Source("test.cep", text(n)) for n in range(60, 160)]
+        trees = [OURS.tree(tokenize(source).tokens, "statement") for source in sources]
+        return [nesting.too_deep(tree, "test.cep") is not None for tree in trees if tree is not None]
+
+    seen = found()
+    monkeypatch.setattr(nesting, "_surely_flat", lambda _: False)
+    assert seen == found()
+    assert set(seen) == {False, True}

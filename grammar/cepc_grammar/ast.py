@@ -82,6 +82,8 @@ class Duration:
     def microseconds(self) -> Fraction | None:
         """The exact length, or None for a unit without one."""
         size = MICROSECONDS.get(self.unit)
+        if self.amount.isdecimal() and size is not None:
+            return Fraction(int(self.amount) * size)
         return None if size is None else Fraction(self.amount) * size
 
     @property

@@ -12,6 +12,8 @@ MAX_DEPTH = 150
 
 def too_deep(tree: Tree[Token], source_name: str) -> Diagnostic | None:
     """A diagnostic if something stands inside more than MAX_DEPTH levels. Walks with a stack of its own."""
+    if _surely_flat(tree):
+        return None
     stack: list[tuple[Tree[Token], int]] = [(tree, 0)]
     while stack:
         node, depth = stack.pop()
@@ -27,6 +29,15 @@ def too_deep(tree: Tree[Token], source_name: str) -> Diagnostic | None:
         inner = depth + 1 + 2 * sum(_is_quantifier(child) for child in node.children[2:])
         stack += [(child, inner) for child in node.children if isinstance(child, Tree)]
     return None
+
+
+def _surely_flat(tree: Tree[Token]) -> bool:
+    """True for a statement of few levels, which is soon known; False says nothing."""
+    level, levels = [tree], 0
+    while level and levels <= MAX_DEPTH:
+        levels += 1 + 2 * sum(node.data == "quantifier" for node in level)
+        level = [child for node in level for child in node.children if isinstance(child, Tree)]
+    return levels <= MAX_DEPTH
 
 
 def _is_quantifier(node: Tree[Token] | Token | None) -> bool:

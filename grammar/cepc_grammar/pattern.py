@@ -87,6 +87,7 @@ Operator = Union[Seq[P], And[P], Or[P], Some[P], Repeat[P]]  # noqa: UP007 - `|`
 _OF_SEVERAL = (Seq, And, Or, Some)
 _OF_ONE = (Repeat, Not, Named)
 OPERATORS = (*_OF_SEVERAL, *_OF_ONE)
+_INNER = frozenset(OPERATORS)
 
 PATTERN_WORDS = frozenset({"SEQ", "AND", "OR", "SOME", "NOT", "ANY"})
 
@@ -98,7 +99,7 @@ def children(pattern: P) -> tuple[P, ...]:
     return (cast("P", pattern.body),) if isinstance(pattern, _OF_ONE) else ()
 
 
-def walk(pattern: P, into: Callable[[P], bool] = lambda _: True) -> Iterator[P]:
+def walk(pattern: P, into: Callable[[P], bool] | None = None) -> Iterator[P]:
     """The pattern and all that is in it, the outer before the inner, from left to right; `into` says where to look
     inside.
 
@@ -109,7 +110,7 @@ def walk(pattern: P, into: Callable[[P], bool] = lambda _: True) -> Iterator[P]:
     while stack:
         node = stack.pop()
         yield node
-        if into(node):
+        if node.__class__ in _INNER and (into is None or into(node)):
             stack += reversed(children(node))
 
 
@@ -147,7 +148,7 @@ def with_leaves(pattern: P, kind: type[T], leaf: Callable[[T], P]) -> P:
 
 def _over(operator: Any, parts: tuple[Any, ...]) -> Any:
     if isinstance(operator, _OF_SEVERAL):
-        return replace(operator, parts=parts)
+        return type(operator)(parts, operator.span)
     (body,) = parts
     return replace(operator, body=body)
 

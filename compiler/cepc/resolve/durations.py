@@ -52,7 +52,7 @@ def ticks(duration: ast.Duration, unit: Tick | None, *, zero: bool = False) -> i
         return say.zero(duration)
     if unit is None:
         return None
-    count = length / unit.microseconds
-    if count.denominator != 1:
+    count, rest = divmod(length.numerator, length.denominator * unit.microseconds)
+    if rest:
         return say.not_whole(duration, unit.name)
-    return int(count) if count <= LONGEST else say.too_long(duration)
+    return count if count <= LONGEST else say.too_long(duration)

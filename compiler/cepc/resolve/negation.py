@@ -63,9 +63,10 @@ def _edges(node: Written, of: tuple[OuterNots, ...]) -> OuterNots:
 def check_pattern(pattern: Written) -> Iterator[Diagnostic]:
     """What is wrong with the pattern of a query: bounds, emptiness, and NOT where it cannot be."""
     yield from check_parts(pattern)
-    yield from _whole(pattern)
+    outer = edges(pattern)
+    yield from _whole(pattern, outer)
     yield from _nested(pattern, top=True)
-    for negation in edges(pattern).first:
+    for negation in outer.first:
         if negation.within is not None:
             yield say.no_anchor(negation.span, negation.within.span)
 
@@ -78,10 +79,10 @@ def check_parts(pattern: Written) -> Iterator[Diagnostic]:
         yield from _negated(negation)
 
 
-def _whole(pattern: Written) -> Iterator[Diagnostic]:
+def _whole(pattern: Written, outer: OuterNots) -> Iterator[Diagnostic]:
     if next(written.positive(pattern), None) is None:
         yield say.only_not(pattern.span)
-    elif edges(pattern).empty:
+    elif outer.empty:
         optional = tuple(n.span for n in walk(pattern) if isinstance(n, Repeat) and n.least == 0)
         nots = tuple(part.span for n in walk(pattern) if isinstance(n, Or) for part in n.parts if _is_not(part))
         yield say.can_be_empty(pattern.span, optional, () if optional else nots)

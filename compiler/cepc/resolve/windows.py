@@ -73,11 +73,11 @@ def _part_of(within: ast.Duration, unit: Tick | None) -> ast.Duration | None:
     (Duration(amount='5', unit='SECOND'), Duration(amount='15', unit='MINUTE'))
     """
     length, tick = within.microseconds, 1 if unit is None else unit.microseconds
-    if length is None:
+    if length is None or length.denominator != 1:
         return None
     for name, size in reversed(ast.MICROSECONDS.items()):
         for parts in _PARTS if size <= ast.MICROSECONDS[within.unit] else ():
-            part = length / parts
-            if part % size == 0 and part % tick == 0:
+            part, rest = divmod(length.numerator, parts)
+            if rest == 0 and part % size == 0 and part % tick == 0:
                 return ast.Duration(str(part // size), name)
     return None
