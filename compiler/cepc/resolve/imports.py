@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import field
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -44,10 +45,10 @@ def resolve_imports(program: ast.Program, loader: Loader) -> Imported:
     """The program with what it imports. Files of the program itself are known by the spans of their statements."""
     given: dict[str, list[ast.Statement]] = {}
     names: dict[str, str] = {}
-    for statement in program.statements:
-        key = _key(statement.span.source)
-        names.setdefault(key, statement.span.source)
-        given.setdefault(key, []).append(statement)
+    for name, of_file in groupby(program.statements, key=lambda statement: statement.span.source):
+        key = _key(name)
+        names.setdefault(key, name)
+        given.setdefault(key, []).extend(of_file)
     work = _Importing(loader, given, names)
     for key in tuple(given):
         work.visit(key)
