@@ -125,15 +125,21 @@ class _Accepted:
     states: list[Any]
 
     def __contains__(self, terminal: str) -> bool:
-        kept, above = len(self.states), list[Any]()  # the stack: so many of the parser's states, and ours on top
-        while (found := self.table[above[-1] if above else self.states[kept - 1]].get(terminal)) is not None:
+        table, states = self.table, self.states
+        kept, above = len(states), list[Any]()  # the stack: so many of the parser's states, and ours on top
+        state = states[-1]
+        while (found := table[state].get(terminal)) is not None:
             action, rule = found
             if action is Shift:
                 return True
-            below = len(rule.expansion) - len(above)
-            kept -= max(below, 0)
-            above = above[:-below] if below < 0 else []
-            above.append(self.table[above[-1] if above else self.states[kept - 1]][rule.origin.name][1])
+            size, ours = len(rule.expansion), len(above)
+            if size < ours:
+                del above[ours - size :]
+            else:
+                above.clear()
+                kept -= size - ours
+            state = table[above[-1] if above else states[kept - 1]][rule.origin.name][1]
+            above.append(state)
         return False
 
 
