@@ -260,6 +260,12 @@ def test_millions_of_comments_take_little_memory_and_time(comment: str) -> None:
     assert done.stdout == "no errors\n", done.stdout + done.stderr
 
 
+def test_the_comments_of_a_module_are_looked_through_once() -> None:
+    Path("m.cep").write_text("-- of the pattern\nPATTERN p AS A;\n-- aside\n\n" * 30_000)
+    done = limited("doc", "m.cep", seconds=20)
+    assert "of the pattern" in done.stdout, done.stderr
+
+
 LONG = "a" * 1_000_000
 QUOTED = {
     "a text for a number": f"1 = '{LONG}'",

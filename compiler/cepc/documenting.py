@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
@@ -71,7 +72,7 @@ def _blocks(source: Source, parsed: Parsed) -> Iterator[tuple[str, int | None]]:
     lines: list[str] = []
     for comment in parsed.comments:
         lines.append(_plain(comment.text))
-        following = next(place for place in places if place >= comment.span.end)
+        following = places[bisect_left(places, comment.span.end)]
         if source.text.count("\n", comment.span.end, following) > 1:
             yield "\n".join(lines), None
             lines = []
