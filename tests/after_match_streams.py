@@ -67,7 +67,7 @@ KINDS: dict[str, tuple[tuple[str, str, str], ...]] = {
 }  # fmt: skip
 WORDS = ("AC", "ABC", "ABBC", "AB", "ABB", "BA", "ABCBC", "AA", "AAC", "ABAB", "ACB", "AABBC", "CAB")
 SELECTS = ("NEXT", "CONTIGUOUS")
-MODES = ("TO NEXT EVENT", "PAST LAST EVENT", "TO FIRST", "TO LAST")
+MODES = ("TO NEXT EVENT", "PAST LAST EVENT", "TO FIRST", "TO LAST", "FOR")
 Row = tuple[tuple[Any, ...], ...]
 
 
@@ -120,7 +120,11 @@ def _query(chance: random.Random, number: int) -> tuple[tuple[str, str, str], Qu
     number, select = divmod(number, len(SELECTS))
     kind = [*KINDS][number % len(KINDS)]
     pattern, variables, where = chance.choice(KINDS[kind])
-    after = MODES[mode] + (f" {chance.choice(variables)}" if mode > 1 else "")
+    after = MODES[mode]
+    if after == "FOR":
+        after += f" {chance.choice((1, 2, 5, 12, 40))} s"
+    elif after.startswith("TO ") and after != "TO NEXT EVENT":
+        after += f" {chance.choice(variables)}"
     keys = chance.choice((("g",), ("g",), ("g", "k"), ()))
     cell = (kind, SELECTS[select], MODES[mode])
     return cell, Query(pattern, where, SELECTS[select], after, chance.choice((3, 6, 6, 9)), keys)

@@ -242,7 +242,9 @@ WAYS: Final = (
 )  # fmt: skip
 TYPES: Final = ("INT", "BIGINT", "DOUBLE", "DECIMAL", "STRING", "BOOLEAN", "DATE", "TIMESTAMP")
 CUT_COUNTS: Final = ("in panes", "in segments", "in slices", "by partitions", "states side by side")
-AFTER: Final = tuple(f"AFTER MATCH {mode}" for mode in ("TO NEXT EVENT", "PAST LAST EVENT", "TO FIRST", "TO LAST"))
+AFTER: Final = tuple(
+    f"AFTER MATCH {mode}" for mode in ("TO NEXT EVENT", "PAST LAST EVENT", "TO FIRST", "TO LAST", "FOR")
+)
 SLIDES: Final = ("SLIDE below WITHIN", "SLIDE at WITHIN", "SLIDE above WITHIN")
 
 ONE_OF: Final = (

@@ -198,8 +198,10 @@ returns = st.builds(ast.Return, _tuples(items, 1, 5), st.booleans()) | st.builds
     ast.Return, _ALL_COLUMNS, st.just(True)
 )
 _SELECT: Any = st.sampled_from(["ANY", "NEXT", "CONTIGUOUS"])
-_SKIPS: Any = st.builds(ast.AfterMatch, st.sampled_from(["TO NEXT EVENT", "PAST LAST EVENT"])) | st.builds(
-    ast.AfterMatch, st.sampled_from(["TO FIRST", "TO LAST"]), references
+_SKIPS: Any = st.one_of(
+    st.builds(ast.AfterMatch, st.sampled_from(["TO NEXT EVENT", "PAST LAST EVENT"])),
+    st.builds(ast.AfterMatch, st.sampled_from(["TO FIRST", "TO LAST"]), references),
+    st.builds(ast.AfterMatch, st.just("FOR"), duration=durations),
 )
 queries = st.builds(
     ast.Query,

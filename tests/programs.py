@@ -223,7 +223,9 @@ def _definitions(chance: Random, name: str, allowed: Allowed, pairs: bool) -> tu
 
 def _after(chance: Random, tree: Tree) -> str:
     v = chance.choice(sorted(tree.counts))
-    return f"AFTER MATCH SKIP {chance.choice(('TO NEXT EVENT', 'PAST LAST EVENT', f'TO FIRST {v}', f'TO LAST {v}'))}"
+    length = f"FOR {chance.choice((1, 2, 3, 6))} s"
+    modes = "TO NEXT EVENT", "PAST LAST EVENT", f"TO FIRST {v}", f"TO LAST {v}", length
+    return f"AFTER MATCH SKIP {chance.choice(modes)}"
 
 
 def _window(chance: Random, least: int, match: bool) -> str:

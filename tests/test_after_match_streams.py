@@ -13,7 +13,7 @@ from tests.after_match_streams import KINDS, MODES, SELECTS, STREAMS, run, table
 
 @pytest.mark.unhurried
 def test_rows_of_after_match_are_those_of_a_batch_and_of_the_oracle_in_streams_and_in_pieces() -> None:
-    tally = run(1300)
+    tally = run(1700)
     assert not tally.failures, tally.failures
     shown = table(tally)
     assert {*tally.streams} == {*product(KINDS, SELECTS, MODES)}, shown

@@ -25,6 +25,7 @@ from cepc_runtime.sql.types import INT
 from tests.positions import Query, aggregate, condition, edges, no, pattern, positions, reading
 
 if TYPE_CHECKING:
+    from cepc_runtime.plan.query import After
     from cepc_runtime.plan.select import Select
 
 SEQ = pattern("0 A 1, 1 B 2", "2")
@@ -295,12 +296,15 @@ SKIPS = {
     ("PAST LAST EVENT", None): ["a1 a2 a3 b4", "a5 b6"],
     ("TO FIRST", "B"): ["a1 a2 a3 b4", "a5 b6"],
     ("TO LAST", "A"): ["a1 a2 a3 b4", "a3 b4", "a5 b6"],
+    ("FOR", 1): ["a1 a2 a3 b4", "a5 b6"],
+    ("FOR", 2): ["a1 a2 a3 b4"],
+    ("FOR", 2**62): ["a1 a2 a3 b4"],
 }
 
 
 @pytest.mark.parametrize(("after", "expected"), SKIPS.items())
 @pytest.mark.parametrize("block", [1, 2, 100])
-def test_after_a_match(after: tuple[str, str | None], expected: list[str], block: int) -> None:
+def test_after_a_match(after: After, expected: list[str], block: int) -> None:
     query = Query(GREEDY, more={"select": SelectContiguous(), "after": after})
     assert query.found("a1 a2 a3 b4 a5 b6 a7", block) == expected
 

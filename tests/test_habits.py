@@ -18,6 +18,7 @@ EVENT TIME at EVENT TYPE kind IN ('A', 'B', 'C');
 """
 A = "RETURN MATCH a.price"
 AB = f"{A} PATTERN SEQ(A a, B b)"
+SKIP = "SELECT NEXT AFTER MATCH SKIP"
 ABS = "RETURN MATCH a.price PATTERN SEQ(A a, B{2,} b)"
 
 TYPED = [
@@ -62,6 +63,15 @@ TYPED = [
     (f"{A} PATTERN SEQ({{- A a -}}, B) WITHIN 1 h", "leave `{-` and `-}` out", f"{A} PATTERN SEQ(A a, B) WITHIN 1 h"),
     (f"{AB} WITHIN INTERVAL '5' MINUTE", "write `WITHIN 5 MINUTE`", f"{AB} WITHIN 5 MINUTE"),
     (f"{AB} WITHIN INTERVAL 5 HOURS", "write `WITHIN 5 HOURS`", f"{AB} WITHIN 5 HOURS"),
+    (f"{AB} {SKIP} FOR INTERVAL '1' HOUR WITHIN 1 h", "`AFTER MATCH SKIP FOR 1 HOUR`",
+     f"{AB} {SKIP} FOR 1 HOUR WITHIN 1 h"),
+    (f"{AB} {SKIP} 1 HOUR WITHIN 1 h", "write `SKIP FOR 1 HOUR`", f"{AB} {SKIP} FOR 1 HOUR WITHIN 1 h"),
+    (f"{AB} {SKIP} FOR 1 HOUR 30 MINUTES WITHIN 1 h", "write `90 MINUTES`", f"{AB} {SKIP} FOR 90 MINUTES WITHIN 1 h"),
+    (f"{AB} {SKIP} FOR -1 HOUR WITHIN 1 h", "a duration is a number and a unit", None),
+    (f"{AB} {SKIP} FOR WITHIN 1 h", "a duration is a number and a unit", None),
+    (f"{AB} {SKIP} FOR 1 WITHIN 1 h", "write `1 SECONDS`", f"{AB} {SKIP} FOR 1 SECONDS WITHIN 1 h"),
+    (f"{AB} WITHIN 1 h OUTPUT FIRST EVERY 2 HOURS", "write `AFTER MATCH SKIP FOR 2 HOURS`; it requires SELECT NEXT or",
+     f"{AB} {SKIP} FOR 2 HOURS WITHIN 1 h"),
     (f"{A} PATTERN (A a B+ C) WITHIN 1 h", "`,` is missing", f"{A} PATTERN (A a, B+, C) WITHIN 1 h"),
     (f"{A} PATTERN (A a | B) WITHIN 1 h", "write `OR(A, B)`", "RETURN MATCH * PATTERN OR(A, B) WITHIN 1 h"),
     (f"{A} PATTERN A a MATCH_RECOGNIZE (x) WITHIN 1 h", "are clauses of the query itself", None),

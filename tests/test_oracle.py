@@ -274,6 +274,7 @@ def test_an_event_without_a_type_is_no_event_to_be_skipped() -> None:
 
 PAST_LAST = "SELECT CONTIGUOUS AFTER MATCH SKIP PAST LAST EVENT"
 TO_NEXT = "SELECT CONTIGUOUS AFTER MATCH SKIP TO NEXT EVENT"
+FOR = "SELECT NEXT AFTER MATCH SKIP FOR"
 
 AFTER_MATCH = [
     case(f"A+ {PAST_LAST}", "a1 a2 a3 b4 a5", "a1 a2 a3", "a5"),
@@ -318,6 +319,18 @@ AFTER_MATCH = [
     case(f"SEQ(A, B) {TO_NEXT}", "a1 a1' b2", "a1 b2"),
     case(f"SEQ(A, B) WHERE A.x > 1 {TO_NEXT}", "a1 a1'(x=2) b2", "a1' b2"),
     case(f"SEQ(A, B) {TO_NEXT}", "a1 b2(x=2) b2'(x=1)", "a1 b2'"),
+    case(f"A {FOR} 1 s", "a1 a1' a2 a3", "a1", "a2", "a3"),
+    case(f"A {FOR} 2 s", "a1 a2 a3 a4 a5 a7", "a1", "a3", "a5", "a7"),
+    case(f"A {FOR} 2500 ms", "a1 a2 a3 a4 a5", "a1", "a4"),
+    case(f"SEQ(A, B) {FOR} 3 s", "a1 b2 a4 b5 a6 b7", "a1 b2", "a6 b7"),
+    case(f"SEQ(A, B) {FOR} 3 s", "a1 b3 a4 a6 b7", "a1 b3", "a6 b7"),
+    case(f"SEQ(A, B) {FOR} 3 s WITHIN 3 s", "a1 b3 a5 a6 b8 a9 a11 b12", "a1 b3", "a6 b8", "a11 b12"),
+    case(f"AND(A, B) {FOR} 2 s", "b1 a2 a3 b4 a4 b5 a6", "b1 a2", "b4 a4"),
+    case(f"SEQ(A, B+?) {FOR} 1 s", "a1 b2 b3 a4 b5", "a1 b2", "a4 b5"),
+    case("SEQ(A, B) SELECT CONTIGUOUS AFTER MATCH SKIP FOR 3 s", "a1 b2 a3 b4 a5 c6 b7 a8 b9", "a1 b2", "a8 b9"),
+    case("SEQ(NOT C, A) SELECT NEXT AFTER MATCH SKIP FOR 3 s WITHIN 4 s", "a1 c2 a4 a6", "a1", "a6"),
+    case("SEQ(A, NOT C WITHIN 2 s) SELECT NEXT AFTER MATCH SKIP FOR 2 s", "a1 a2 a3 c4 a5", "a1", "a5"),
+    case(f"A WHERE [g] {FOR} 2 s", "a1(g=1) a2(g=2) a2(g=1) a3(g=1) a3(g=2) a4(g=2)", "a1", "a2", "a3", "a4"),
 ]
 
 

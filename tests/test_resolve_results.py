@@ -2,6 +2,7 @@
 
 import pytest
 
+from cepc.api import check_text
 from cepc_runtime.plan.windows import MatchBound, Sliding, Unbounded, Window
 from tests.resolving import codes, query_text, resolved, show
 
@@ -158,6 +159,45 @@ def test_after_match_keeps_reluctant_marks_and_the_variable_to_skip_to() -> None
     assert codes(query_text("SOME(A, B)", returns="MATCH *", clauses=clauses.replace("w.a", "A"), within="9 s")) == [
         "E0416"
     ]
+
+
+@pytest.mark.parametrize(
+    ("length", "event_time", "expected"),
+    [
+        ("1 HOUR", "TIMESTAMP", 3_600_000_000),
+        ("1 HOUR", "BIGINT", 3_600),
+        ("2 DAYS", "DATE", 2),
+        ("0 s", "TIMESTAMP", "E0507"),
+        ("1 MONTH", "TIMESTAMP", "E0508"),
+        ("1 HOUR", "DATE", "E0509"),
+        ("500 ms", "BIGINT", "E0509"),
+        ("1e12 WEEKS", "TIMESTAMP", "E0510"),
+    ],
+)
+def test_how_long_skip_for_is(length: str, event_time: str, expected: int | str) -> None:
+    text = (
+        f"STREAM s (at {event_time}, kind STRING) EVENT TIME at EVENT TYPE kind IN ('A');\n"
+        f"QUERY q RETURN MATCH * PATTERN A SELECT NEXT AFTER MATCH SKIP FOR {length} WITHIN 10 DAYS;"
+    )
+    found = check_text(text)
+    errors = [d.code for d in found.diagnostics]
+    lengths = [] if found.program is None else [query.skip_for for query in found.program.queries]
+    assert [*errors, *lengths] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("written", "cured"),
+    [
+        ("SELECT NEXT AFTER MATCH SKIP FOR 0 HOURS", "SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT"),
+        ("SELECT NEXT AFTER MATCH SKIP FOR 1e12 WEEKS", "SELECT NEXT AFTER MATCH SKIP FOR 100000 DAYS"),
+        ("AFTER MATCH SKIP FOR 1 HOUR", "SELECT NEXT AFTER MATCH SKIP FOR 1 HOUR"),
+    ],
+)
+def test_the_cure_of_a_wrong_skip_for_works(written: str, cured: str) -> None:
+    (wrong,) = check_text(query_text("SEQ(A, B)", returns="MATCH *", clauses=written, within="9 s")).diagnostics
+    said = cured.removeprefix("SELECT NEXT ") if "NEXT" in written else "SELECT NEXT"
+    assert said.removeprefix("AFTER MATCH ") in (wrong.hint or "")
+    assert codes(query_text("SEQ(A, B)", returns="MATCH *", clauses=cured, within="9 s")) == []
 
 
 def test_an_unknown_attribute_of_group_by_is_reported_once() -> None:

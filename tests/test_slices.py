@@ -100,6 +100,7 @@ QUERY q RETURN COUNT(*) AS n PATTERN {clauses};"""
 PIECES = [
     ("SEQ(A a, B) WITHIN 5 s", "a.at", True),
     ("SEQ(A a, B) SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN 5 s", "a.at", True),
+    ("SEQ(A a, B) SELECT NEXT AFTER MATCH SKIP FOR 1 HOUR WITHIN 5 s", "a.at", True),
     ("SEQ(A a, NOT C WITHIN 30 s) WITHIN 10 s SLIDE 2 s", "COUNT(*) AS n", True),
     ("SEQ(A a, B) WITHIN UNBOUNDED", "a.at", False),
 ]
@@ -127,7 +128,9 @@ def test_pieces_end_with_their_group() -> None:
 def test_a_partition_with_a_large_group_has_the_rows_that_it_has_with_whole_groups() -> None:
     plan = compile_text("""STREAM s (at BIGINT, kind STRING, g STRING) EVENT TIME at UNIT s EVENT TYPE kind;
 QUERY pairs RETURN g, COUNT(*) AS n PATTERN SEQ(A, B) GROUP BY g WITHIN 6 s SLIDE 2 s;
-QUERY runs RETURN g, COUNT(*) AS n, MAX(a.at) AS last PATTERN SEQ(A+ a, B) GROUP BY g WITHIN 4 s;""").plan
+QUERY runs RETURN g, COUNT(*) AS n, MAX(a.at) AS last PATTERN SEQ(A+ a, B) GROUP BY g WITHIN 4 s;
+QUERY alarms RETURN MATCH g, A.at AS a PATTERN SEQ(A, B) WHERE [g] SELECT NEXT AFTER MATCH SKIP FOR 9 s WITHIN 4 s;
+""").plan
     times = [("f", 3), *(("g", at // 3) for at in range(120)), ("h", 5), ("h", 6)]
     kinds = ["AABAB"[i % 5] for i in range(len(times))]
     table = pa.table({"at": [at for _, at in times], "kind": kinds, "g": [g for g, _ in times]})

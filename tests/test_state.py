@@ -46,8 +46,12 @@ SKIPPING = (
     "QUERY skipping RETURN MATCH a.at AS since, COUNT(b) AS n PATTERN SEQ(A a, B+ b, C c) WHERE a.x = 2"
     " SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN 12 s;\n"
 )
+QUIET = (
+    "QUERY quiet RETURN MATCH k, a.at AS at PATTERN SEQ(A a, B b) WHERE [k] SELECT NEXT AFTER MATCH SKIP FOR 30 s"
+    " WITHIN 6 s;\n"
+)
 OTHER = "QUERY other RETURN MATCH d.y AS y PATTERN SEQ(C c, D d) WHERE c.y = 3 AND d.x > 0 WITHIN 5 s;\n"
-QUERIES = (FOLDED, TREND, BOTH, SKIPPING)
+QUERIES = (FOLDED, TREND, BOTH, SKIPPING, QUIET)
 FIRST = STREAM + HIGH + "".join(QUERIES)
 ROWS: tuple[dict[str, Any], ...] = tuple(
     {"at": n // 8, "kind": "ABBCAD"[n * n % 6], "k": n % 3, "x": n * 7 % 5, "y": n % 4} for n in range(400)
@@ -76,7 +80,7 @@ def by_name(stream: Stream) -> dict[str, Rows]:
     return {query.name: stream.rows[number] for number, query in enumerate(queries)}
 
 
-NAMES = ("folded", "trend", "both", "skipping")
+NAMES = ("folded", "trend", "both", "skipping", "quiet")
 COMPILED_AGAIN = {
     "queries in another order": STREAM + HIGH + "".join(reversed(QUERIES)),
     "another query before them, which is not run": STREAM + HIGH + OTHER + "".join(QUERIES),
@@ -84,7 +88,7 @@ COMPILED_AGAIN = {
     + "EVENT Low AS B WHERE x < 0;\nPATTERN p AS SEQ(D d, C c);\n"
     + HIGH
     + "".join(QUERIES),
-    "another query between them, in another order": STREAM + HIGH + SKIPPING + BOTH + OTHER + TREND + FOLDED,
+    "another query between them, in another order": STREAM + HIGH + SKIPPING + QUIET + BOTH + OTHER + TREND + FOLDED,
 }
 
 
@@ -101,6 +105,7 @@ def test_another_compilation_of_the_same_queries_goes_on(text: str) -> None:
     states = [from_bytes(data, before.answering.program) for data in before.states.values() if data]
     assert sum(state.panes for state in states) > 2
     assert sum(state.events for state in states) > 10
+    assert sum(quiet.num_rows for state in states for silences in state.quiet for quiet in silences.values()) == 2
     after.states, after.timers = before.states, before.timers
     given(again, after, tuple(half[1]), SHIFT + 24_000)
     after.flush()
@@ -136,7 +141,7 @@ def test_a_query_that_is_another_one_is_refused_by_name() -> None:
         with pytest.raises(StateError, match=said):
             after.answering.step(0, before.states[0] or b"", [], END)
     for said, names in (
-        ("query both is gone", ("folded", "trend", "skipping")),
+        ("query both is gone", ("folded", "trend", "skipping", "quiet")),
         ("query other is new", (*NAMES, "other")),
     ):
         _, after = job(FIRST + OTHER, names)

@@ -22,7 +22,7 @@ from cepc_runtime.parts.classes import Class, keys_of
 from cepc_runtime.streaming.advance import advance, flow
 from cepc_runtime.streaming.decision import Decision, decision_of
 from cepc_runtime.streaming.program import Program, UnboundedError
-from cepc_runtime.streaming.size import PaneSize, state_size
+from cepc_runtime.streaming.size import PaneSize, Silence, state_size
 from cepc_runtime.streaming.state import State, from_bytes, to_bytes
 from cepc_runtime.streaming.ticks import END
 from tests.equivalence import ABOUT, Compiled, Rows, answered, by_engine, by_oracle, compile_text, same, table_of
@@ -297,6 +297,32 @@ def test_events_are_kept_only_as_long_as_a_row_may_need_them() -> None:
         ("RETURN MATCH * PATTERN SEQ(NOT C c, A, B, NOT C d) WITHIN 7 s", 3),
     ):
         assert steps(query, ("A1 A20 A39 A40 A46 A50", 52))[1].state.events == kept, query
+
+
+def test_a_partition_is_silent_as_long_as_skip_for_says_and_no_longer_remembered() -> None:
+    query = "RETURN MATCH * PATTERN A WHERE [k] SELECT NEXT AFTER MATCH SKIP FOR 10 s WITHIN 2 s"
+    bucket = Bucket.of(compile_text(f"{STREAM}QUERY q {query};"))
+    seen = []
+    for events, watermark in (
+        ("1a", 3), ("", 9), ("10a 9b", 10), ("10b 11a 12a", 13), ("18b 20b", 20), ("21a 22a", 23), ("", 32), ("33a", END),
+    ):  # fmt: skip
+        rows = [{"at": int(word[:-1]), "kind": "A", "k": ord(word[-1])} for word in events.split()]
+        before = len(bucket.rows[0])
+        bucket.take(table_of(Case("", tuple(rows)), compile_text(f"{STREAM}QUERY q {query};")), watermark)
+        found = sorted(f"{e['at']}{chr(e['k'])}" for row in bucket.rows[0][before:] for e in row["events"])
+        (silences,) = bucket.state.quiet
+        silent = {chr(one["k"]): one["through"] for quiet in silences.values() for one in quiet.to_pylist()}
+        seen.append((" ".join(found), silent, bucket.state.events))
+    assert seen == [
+        ("1a", {"a": 10}, 0),  # nothing is held, and a is silent
+        ("", {"a": 10}, 0),
+        ("", {"a": 10}, 2),
+        ("11a 9b", {"a": 20, "b": 18}, 1),
+        ("", {"a": 20}, 1),
+        ("20b 21a", {"a": 30, "b": 29}, 1),
+        ("", {}, 0),
+        ("33a", {}, 0),
+    ]
 
 
 def test_rows_of_pieces_come_when_as_many_events_are_there_as_are_taken_at_a_time() -> None:
@@ -643,6 +669,9 @@ def test_the_size_of_the_state_is_told_before_it_runs() -> None:
     assert (counted.query, counted.held, counted.windows) == ("a", 10, 2)
     assert counted.pane == PaneSize(5, 2, 8 + 4 + 8, ())  # when, of whom, and how many As
     assert (listed.query, listed.held, listed.windows, listed.pane) == ("m", 7, None, None)
+    alarms = f"{STREAM}QUERY q RETURN MATCH * PATTERN A WHERE [k] SELECT NEXT AFTER MATCH SKIP FOR 9 s WITHIN 3 s;"
+    (alarm,) = state_size(compile_text(alarms).plan)
+    assert (alarm.held, alarm.silence) == (3, Silence(9, 4 + 8))  # whose, and until when
 
 
 @pytest.mark.parametrize(("types", "words"), [(62, 1), (63, 2), (125, 3)])

@@ -39,7 +39,7 @@ CONDITIONS = (
     "B.x <= FIRST(B).x", "LAST(B).x > A.x", "C.x > B.x", "B.x / 2 < A.x", "10 / B.x > PREV(B).x", "B.y = PREV(B).y",
     "B.x > 0", "C.x > A.x AND C.x > LAST(B).x", "(B.x + PREV(B).x) % 2 = 0", "C.x > FIRST(B).x",
 )  # fmt: skip
-SKIPS = "TO NEXT EVENT", "PAST LAST EVENT", "TO FIRST B", "TO LAST B"
+SKIPS = "TO NEXT EVENT", "PAST LAST EVENT", "TO FIRST B", "TO LAST B", "FOR 1 s", "FOR 7 s"
 
 
 def program(chance: Random) -> str:

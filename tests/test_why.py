@@ -235,6 +235,13 @@ def test_a_match_that_after_match_went_past_is_told_from_the_one_that_was_taken(
     assert "stopped by AFTER MATCH SKIP PAST LAST EVENT.\n    an earlier match is gone on from: P at 1, T at 2" in text
 
 
+def test_a_match_that_begins_in_the_silence_after_another_is_told_which_one() -> None:
+    query = "RETURN MATCH p.at AS p PATTERN SEQ(P p, T t) SELECT NEXT AFTER MATCH SKIP FOR 1 MINUTE WITHIN 9 s"
+    text = asked(query, "1 P 7 1\n2 T 7 1\n60 P 7 2\n61 T 7 2\n62 P 7 2\n63 T 7 2", "--window", "60")
+    assert "stopped by AFTER MATCH SKIP FOR 1 minute.\n" in text
+    assert "    it begins less than 1 minute after the end of an earlier match: P at 1, T at 2" in text
+
+
 @pytest.mark.parametrize(
     ("query", "events", "start", "taken"),
     [

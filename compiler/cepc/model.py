@@ -165,7 +165,8 @@ class Query:
 
     `partition` has the attributes on which all events of a match agree (`[ ]` and GROUP BY, each once), `group_by`
     those that make groups. `having` is over aggregates and fields, aliases already replaced by what they stand for.
-    `returns_events` is RETURN MATCH *: then there are no outputs, and one column `events`.
+    `returns_events` is RETURN MATCH *: then there are no outputs, and one column `events`. AFTER MATCH SKIP names
+    `after_variable`, or says for how long.
     """
 
     name: str
@@ -183,6 +184,7 @@ class Query:
     select: OneOf["ANY", "NEXT", "CONTIGUOUS"]
     after_match: ast.AfterMatch | None
     after_variable: str | None = None
+    skip_for: int | None = None  # ticks
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
     def variable(self, name: str) -> Variable:

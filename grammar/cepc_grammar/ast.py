@@ -469,10 +469,11 @@ class GroupItem:
 
 @dataclass(frozen=True, slots=True)
 class AfterMatch:
-    """`AFTER MATCH SKIP …`; `variable` for TO FIRST and TO LAST."""
+    """`AFTER MATCH SKIP …`; `variable` for TO FIRST and TO LAST, `duration` for FOR."""
 
-    skip: OneOf["TO NEXT EVENT", "PAST LAST EVENT", "TO FIRST", "TO LAST"]
+    skip: OneOf["TO NEXT EVENT", "PAST LAST EVENT", "TO FIRST", "TO LAST", "FOR"]
     variable: Reference | None = None
+    duration: Duration | None = None
     span: Span = _span()
 
 

@@ -546,16 +546,19 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         return "after_match", "AFTER MATCH", children[0], self._span(meta)
 
     def skip_to_next(self, meta: Meta, _children: list[Any]) -> ast.AfterMatch:
-        return ast.AfterMatch("TO NEXT EVENT", None, self._span(meta))
+        return ast.AfterMatch("TO NEXT EVENT", span=self._span(meta))
 
     def skip_past_last(self, meta: Meta, _children: list[Any]) -> ast.AfterMatch:
-        return ast.AfterMatch("PAST LAST EVENT", None, self._span(meta))
+        return ast.AfterMatch("PAST LAST EVENT", span=self._span(meta))
 
     def skip_to_first(self, meta: Meta, children: list[ast.Reference]) -> ast.AfterMatch:
-        return ast.AfterMatch("TO FIRST", children[0], self._span(meta))
+        return ast.AfterMatch("TO FIRST", children[0], span=self._span(meta))
 
     def skip_to_last(self, meta: Meta, children: list[ast.Reference]) -> ast.AfterMatch:
-        return ast.AfterMatch("TO LAST", children[0], self._span(meta))
+        return ast.AfterMatch("TO LAST", children[0], span=self._span(meta))
+
+    def skip_for(self, meta: Meta, children: list[ast.Duration]) -> ast.AfterMatch:
+        return ast.AfterMatch("FOR", duration=children[0], span=self._span(meta))
 
     def clause(self, _meta: Meta, children: list[Any]) -> Any:
         return children[0]

@@ -263,7 +263,8 @@ def _item(node: ast.Item, printed: Callable[[ast.Expression], Origin] = expressi
 
 def _after_match(node: ast.AfterMatch) -> str:
     variable = "" if node.variable is None else " " + dotted_text(node.variable.parts)
-    return f"AFTER MATCH SKIP {node.skip}{variable}"
+    length = "" if node.duration is None else " " + duration_text(node.duration)
+    return f"AFTER MATCH SKIP {node.skip}{variable}{length}"
 
 
 def _window(node: ast.Query) -> Doc:

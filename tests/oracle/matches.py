@@ -254,13 +254,17 @@ class _Partition:
 
     def _resume(self, first: Event, chosen: Iterable[Bound]) -> tuple[Event, int]:
         """Events strictly later than the first one; for PAST LAST EVENT than the last; for TO FIRST and TO LAST from
-        that event on.
+        that event on; for FOR from the first one that is so much later than the last.
         """
         after, rank = self.finder.query.after_match, self.events.rank
         if after is None or after.skip == "TO NEXT EVENT":
             return -1, rank[first]
         if after.skip == "PAST LAST EVENT":
             return -1, max(rank[b.event] for b in chosen)
+        if after.duration is not None:
+            time = self.events.time
+            quiet_until = max(time[b.event] for b in chosen) + duration(after.duration)
+            return min((event for event in self.members if time[event] >= quiet_until), default=len(time)), rank[first]
         variable = ".".join(part.text for part in after.variable.parts) if after.variable else ""
         bound = [b.event for b in chosen if b.variable == variable]
         target = (min(bound) if after.skip == "TO FIRST" else max(bound)) if bound else -1

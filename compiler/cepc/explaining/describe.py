@@ -92,8 +92,7 @@ def _query(query: model.Query, stream: model.Stream) -> Iterator[Fact]:
     if query.select != "ANY":
         yield "selection", query.select
     if query.after_match is not None:
-        to = f" {query.after_variable}" if query.after_variable else ""
-        yield "then", f"skip {query.after_match.skip}{to}"
+        yield "then", f"skip {skipped(query, stream)}"
     if query.returns_events:
         yield "returns", "events, an array of all events of the match"
     yield from listed("returns", (f"{o.name} {o.expression.type}: {expression(o.expression)}" for o in query.outputs))
@@ -106,6 +105,14 @@ def _variable(variable: model.Variable, bound: Number) -> str:
     tests = " and ".join(expression(condition) for condition in variable.test.conditions)
     named = "" if variable.name == variable.type else f"{variable.name}: "
     return f"{named}{number}{variable.type}{' where ' + tests if tests else ''}"
+
+
+def skipped(query: model.Query, stream: model.Stream) -> str:
+    """What AFTER MATCH SKIP says."""
+    assert query.after_match is not None
+    if query.skip_for is not None:
+        return f"{query.after_match.skip} {duration(query.skip_for, stream)}"
+    return query.after_match.skip + (f" {query.after_variable}" if query.after_variable else "")
 
 
 def windows_of(query: model.Query, stream: model.Stream) -> str:

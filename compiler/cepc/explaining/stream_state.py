@@ -21,6 +21,11 @@ def stream_state(size: QuerySize | None, stream: model.Stream) -> Iterator[str]:
         return
     held = min(duration(size.held, stream), f"less than {duration(size.held + 1, stream)}", key=len)
     yield f"an event takes {size.event} bytes at most, and is kept {held}"
+    if size.silence is not None:
+        yield (
+            f"after a match its partition is remembered for {duration(size.silence.length, stream)},"
+            f" in {size.silence.size} bytes at most"
+        )
     if size.pane is not None:
         pane = size.pane
         others = f", together with those of {', '.join(pane.others)}" if pane.others else ""

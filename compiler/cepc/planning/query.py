@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cepc_runtime.plan.automaton import Automaton
+    from cepc_runtime.plan.query import After
     from cepc_runtime.sql.aggregate_functions import AggregateFunction
 
     from .. import model
@@ -62,9 +63,15 @@ def plan_built(query: model.Query, built: Built, *, listed: bool = False) -> Log
         having=query.having,
         returns_events=query.returns_events,
         select=_select(query, built.positions, built.letters),
-        after=(query.after_match.skip, query.after_variable) if query.after_match else None,
+        after=_after(query),
         counting=counting,
     )
+
+
+def _after(query: model.Query) -> After | None:
+    if query.after_match is None:
+        return None
+    return query.after_match.skip, query.after_variable if query.skip_for is None else query.skip_for
 
 
 def _conditions(condition: model.Condition, negated: dict[str, tuple[int, ...]]) -> Iterator[ConditionPlan]:

@@ -85,7 +85,7 @@ def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -
         query, kind, unit, several_events=sum(1 for _ in written.positive(pattern)) > 1 or _repeats(pattern)
     )
     problems += found
-    after, found = selection(query, kind, pattern, known)
+    after, found = selection(query, kind, pattern, known, unit)
     problems += found
     problems = _with_uses(problems, pattern, query.span.source)
     if any(d.severity == "error" for d in problems) or types.stream is None or unit is None:
@@ -110,7 +110,8 @@ def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -
         returned.returns_events,
         query.select,
         query.after_match,
-        after,
+        after if isinstance(after, str) else None,
+        after if isinstance(after, int) else None,
         query.span,
     )
     built = warnings.positions_to_warn(checked)

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.pattern import Repeat, Some, walk
 
+from .durations import Tick, ticks
 from .messages import clauses as say
+from .messages import durations as say_duration
 from .messages import patterns as say_pattern
 
 if TYPE_CHECKING:
     from typing import Literal as OneOf
 
     from cepc_grammar import ast
-    from cepc_grammar.diagnostic import Diagnostic
 
     from .scopes import Names
     from .written import Written
 
 
 def selection(
-    query: ast.Query, kind: OneOf["aggregate", "match"], pattern: Written, names: Names
-) -> tuple[str | None, list[Diagnostic]]:
-    """The variable of SKIP TO, if any, and what is wrong with AFTER MATCH."""
+    query: ast.Query, kind: OneOf["aggregate", "match"], pattern: Written, names: Names, unit: Tick | None
+) -> tuple[str | int | None, list[Diagnostic]]:
+    """The variable of SKIP TO or the ticks of SKIP FOR, if any, and what is wrong with AFTER MATCH."""
     clause = query.after_match
     if clause is None:
         marks = [n.span for n in walk(pattern) if isinstance(n, Repeat) and n.reluctant]
@@ -40,6 +42,11 @@ def selection(
                 clause.span, "without SELECT every match is returned", "add `SELECT NEXT` or `SELECT CONTIGUOUS`"
             )
         )
+    if clause.duration is not None:
+        length = ticks(clause.duration, unit)
+        if isinstance(length, Diagnostic):
+            return None, [*problems, say_duration.skipped(length)]
+        return length, problems
     if clause.variable is None:
         return None, problems
     found = names.split(clause.variable)

@@ -95,7 +95,8 @@ class Absent:
             case AfterMatchConstraint():
                 taken = self._taken(stopped.match)
                 if taken is not None:
-                    yield f"an earlier match is gone on from: {', '.join(self.values.named(b.row) for b in taken)}"
+                    events = ", ".join(self.values.named(b.row) for b in taken)
+                    yield f"{self._going_on()}: {events}"
             case WithinConstraint():
                 yield from self._span(stopped)
 
@@ -106,6 +107,12 @@ class Absent:
             column = table.column(name)
             rows = rows[equals(column, column[first])[rows]]
         return self.finder.last(self.asked.query, rows, int(self.finder.reading.ticks[first]))
+
+    def _going_on(self) -> str:
+        length = self.asked.query.skip_for
+        if length is None:
+            return "an earlier match is gone on from"
+        return f"it begins less than {duration(length, self.stream)} after the end of an earlier match"
 
     def _span(self, stopped: Stopped) -> Lines:
         ticks = [int(self.finder.reading.ticks[b.row]) for b in stopped.match]

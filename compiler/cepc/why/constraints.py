@@ -42,9 +42,6 @@ class Negated:
 class AfterMatchConstraint:
     """What an earlier match has taken is gone, up to where AFTER MATCH SKIP says."""
 
-    skip: str
-    variable: str | None
-
 
 @dataclass(frozen=True, slots=True)
 class SelectionConstraint:
@@ -74,7 +71,7 @@ def constraints_of(query: model.Query) -> tuple[Constraint, ...]:
         found += (Joint(c, scope.name) for c in scope.conditions if not negated & set(c.variables))
     found += (Negated(node) for node in walk(query.pattern) if isinstance(node, Not))
     if query.after_match is not None:
-        found.append(AfterMatchConstraint(query.after_match.skip, query.after_variable))
+        found.append(AfterMatchConstraint())
     if query.select != "ANY":
         found.append(SelectionConstraint())
     if query.window.span is not None:
@@ -115,9 +112,9 @@ def without(query: model.Query, dropped: Collection[Constraint]) -> model.Query:
         query, pattern=rebuilt(query.pattern), variables=variables, conditions=asked(query.conditions), having=None
     )
     if any(isinstance(d, SelectionConstraint) for d in dropped):
-        changed = replace(changed, select="ANY", after_match=None, after_variable=None)
+        changed = replace(changed, select="ANY", after_match=None, after_variable=None, skip_for=None)
     if any(isinstance(d, AfterMatchConstraint) for d in dropped):
-        changed = replace(changed, after_match=None, after_variable=None)
+        changed = replace(changed, after_match=None, after_variable=None, skip_for=None)
     if any(isinstance(d, WithinConstraint) for d in dropped):
         changed = unbounded(changed)
     return changed

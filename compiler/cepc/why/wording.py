@@ -9,7 +9,7 @@ import pyarrow as pa
 from cepc_grammar.pattern import with_leaves
 
 from .. import model
-from ..explaining.describe import duration
+from ..explaining.describe import duration, skipped
 from ..explaining.describe import pattern as pattern_text
 from .constraints import AfterMatchConstraint, Constraint, Joint, Local, Negated, SelectionConstraint, WithinConstraint
 from .values import local_text, text_of
@@ -44,8 +44,8 @@ def constraint_text(constraint: Constraint, query: model.Query, stream: model.St
             return f"the condition {condition.text}" + (f" of the pattern {scope}" if scope else "")
         case Negated(negation):
             return pattern_text(_typed(negation, query), stream)
-        case AfterMatchConstraint(skip, variable):
-            return f"AFTER MATCH SKIP {skip}{f' {variable}' if variable else ''}"
+        case AfterMatchConstraint():
+            return f"AFTER MATCH SKIP {skipped(query, stream)}"
         case SelectionConstraint():
             return f"SELECT {query.select}"
         case WithinConstraint(span):

@@ -109,13 +109,14 @@ def slide_alone(spot: Spot) -> Diagnostic | None:
 
 
 def duration(spot: Spot) -> Diagnostic | None:
-    """Anything but a number and a unit behind WITHIN, SLIDE, WINDOW or WATERMARK."""
-    words = ("WITHIN", "SLIDE", "WINDOW", "WATERMARK")
+    """Anything but a number and a unit behind WITHIN, SLIDE, WINDOW, WATERMARK or SKIP FOR."""
+    words = ("WITHIN", "SLIDE", "WINDOW", "WATERMARK", "FOR")
     direct = spot.word(-1) in words and "NUMBER" in spot.expected
     clock = spot.text() == ":" and spot.word(-2) in words
     if not direct and not clock:
         return None
     word = spot.word(-1) if direct else spot.word(-2)
+    word = "SKIP FOR" if word == "FOR" else word
     hint = "a duration is a number and a unit: `20 MINUTES`, `500 ms`"
     if spot.at_end:
         return wrong(spot.span(-1), "a duration is missing", f"{word} requires a duration", hint)
@@ -193,7 +194,7 @@ def method(spot: Spot) -> Diagnostic | None:
 
 def second_duration(spot: Spot) -> Diagnostic | None:
     """`WITHIN 1 HOUR 30 MINUTES`."""
-    if spot.clause() not in ("WITHIN", "SLIDE", "WINDOW") or spot.at < 3:
+    if (spot.clause() not in ("WITHIN", "SLIDE", "WINDOW") and spot.word(-3) != "FOR") or spot.at < 3:
         return None
     tokens = spot.tokens[spot.at - 2 : spot.at + 2]
     units = [UNITS.get(token.text.lower()) for token in tokens[1::2]]

@@ -82,6 +82,7 @@ FOREIGN: Final = (
     Foreign("^", "leave it out: a match may begin with any event", _PATTERN),
     Foreign("{ -", "leave `{{-` and `-}}` out: RETURN says what a row shows", _PATTERN),
     Foreign("WITHIN INTERVAL", "write `WITHIN {duration}`"),
+    Foreign("SKIP FOR INTERVAL", "write `AFTER MATCH SKIP FOR {duration}`"),
     # ---- Flink's library
     Foreign(". NEXT (", "write `SEQ(A, B)` with `SELECT CONTIGUOUS`, or `SEQ(A, NOT ANY e, B)` for this step alone"),
     Foreign(". FOLLOWEDBY (", "write `SEQ(A, B)` with `SELECT NEXT`"),
@@ -121,6 +122,9 @@ FOREIGN: Final = (
     Foreign("INSERT INTO", "remove it: where rows go is said on the command line, `cepc run --output DIR`"),
     Foreign("PARTITION WITH", "events that belong together agree on what stands in `[ ]` in WHERE: `WHERE [user]`"),
     Foreign("CREATE SCHEMA", "a stream is declared by `STREAM name (column TYPE, …) EVENT TIME column`"),
+    Foreign("OUTPUT FIRST EVERY", "write `AFTER MATCH SKIP FOR {duration}`; it requires SELECT NEXT or CONTIGUOUS", (
+        "RETURN", "PATTERN", "WHERE", "GROUP", "HAVING", "WITHIN", "SELECT"
+    )),
     Foreign("OUTPUT", _NOT_LISTED, ("WITHIN",)),
     Foreign("EMIT", _NOT_LISTED, ("WITHIN",)),
     Foreign("TUMBLE", "write `WITHIN {duration}`"),
@@ -196,7 +200,9 @@ def duration_in_expression(spot: Spot) -> Diagnostic | None:
 
 
 def skip_to(spot: Spot) -> Diagnostic | None:
-    """`SKIP TO b`, which is the last b in SQL."""
+    """`SKIP TO b`, which is the last b in SQL; `SKIP 1 HOUR`."""
+    if spot.word(-1) == "SKIP" and spot.token is not None and spot.token.kind == "NUMBER":
+        return wrong(spot.span(), "FOR is missing", "a number of what?", f"write `SKIP FOR {_duration(spot, spot.at)}`")
     if (spot.word(-2), spot.word(-1)) != ("SKIP", "TO") or not spot.is_name(0) or spot.word() in ("NEXT", "FIRST"):
         return None
     hint = f"write `SKIP TO LAST {spot.text()}`, or `SKIP TO FIRST {spot.text()}`"

@@ -20,6 +20,7 @@ from .ragged import expand, slices
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ..plan.query import After
     from .block import MatchBlock
     from .extension import Extension, Ranges
     from .search import SearchMeans
@@ -112,18 +113,18 @@ class _Pace:
 
 
 class AfterMatch:
-    """Finds the matches of a query; `after` is what AFTER MATCH SKIP says, and the variable where it names one."""
+    """Finds the matches of a query; `after` is what AFTER MATCH SKIP says."""
 
     def __init__(
         self,
         extension: Extension,
         standing: Standing,
         means: SearchMeans,
-        after: tuple[str, str | None],
+        after: After,
         merging: bool,
     ) -> None:
         self._extension, self._standing, self._means, self._merging = extension, standing, means, merging
-        self._skip, self._variable = after
+        self._after = after
         self._timeline = extension.timeline
 
     def matches(self) -> Iterator[Matches]:
@@ -231,17 +232,20 @@ class AfterMatch:
 
     def _resume(self, levels: list[Level], chosen: Chosen) -> Ints:
         """From which position on the next match may begin."""
-        resume = self._timeline.instant_end[chosen.first]
-        if self._skip == "TO NEXT EVENT":
+        timeline = self._timeline
+        resume = timeline.instant_end[chosen.first]
+        skip, said = self._after
+        if skip == "TO NEXT EVENT":
             return resume
         for number in np.unique(chosen.level).tolist():
             some = np.flatnonzero(chosen.level == number)
             path = Path(levels[number].block, chosen.row[some])
-            if self._variable is None:  # PAST LAST EVENT
-                resume[some] = self._timeline.instant_end[path.level(number)[1]]
+            if not isinstance(said, str):
+                last = path.level(number)[1]
+                resume[some] = timeline.instant_end[last] if said is None else timeline.reach(last, said)
                 continue
-            binds = self._extension.pattern.binds(self._variable, None)
-            event = path.earliest(binds, None, None) if self._skip == "TO FIRST" else path.latest(binds, None, None)
+            binds = self._extension.pattern.binds(said, None)
+            event = path.earliest(binds, None, None) if skip == "TO FIRST" else path.latest(binds, None, None)
             resume[some] = np.maximum(resume[some], event)
         return resume
 

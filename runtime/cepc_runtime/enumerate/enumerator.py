@@ -31,15 +31,13 @@ if TYPE_CHECKING:
     from ..events.grouped import Events
     from ..events.letters import Kinds
     from ..plan.positions import ConditionPlan, Positions
-    from ..plan.query import QueryPlan
+    from ..plan.query import After, QueryPlan
     from ..plan.select import Select
     from .budget import MatchBudget
     from .evaluation import Evaluator
     from .standing import Frames, HoldingWindows, Matches, Violated
     from .timeline import Bools, Ints
     from .walk.states import Walk
-
-    After = tuple[str, str | None]
 
 
 def timeline_of(events: Events, kinds: Kinds) -> Timeline:

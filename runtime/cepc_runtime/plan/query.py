@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 from typing import Literal as OneOf
 
 from ..cheap_dataclass import dataclass
@@ -45,11 +45,13 @@ class OutputPlan:
     expression: Expression
 
 
+After: TypeAlias = tuple[str, str | int | None]
+"""What AFTER MATCH SKIP says, and the variable where it names one; of FOR the ticks."""
+
+
 @dataclass(frozen=True, slots=True)
 class QueryPlan:
-    """What one query asks, and nothing of how it is executed. `lists` names the list variables. `after` is (skip,
-    variable).
-    """
+    """What one query asks, and nothing of how it is executed. `lists` names the list variables."""
 
     name: str
     kind: OneOf["aggregate", "match"]
@@ -65,7 +67,7 @@ class QueryPlan:
     having: Expression | None
     returns_events: bool
     select: Select
-    after: tuple[str, str | None] | None
+    after: After | None
 
 
 Q = TypeVar("Q", bound=QueryPlan)

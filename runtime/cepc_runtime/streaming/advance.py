@@ -18,7 +18,8 @@ from ..sql.types import to_arrow
 from .decision import Decision, Windows
 from .folding import Fold, Known, reads
 from .held import Held, Panes
-from .matches import Advance, chosen, decided
+from .matches import Advance, Behind, chosen, decided
+from .quiet import joined as joined_silences
 from .state import State
 from .ticks import BEGIN, END, before
 from .windows import closed
@@ -72,7 +73,8 @@ def advance(program: Program, state: State, events: Sequence[Any], watermark: in
         rows += old.rows(reading, step)
         kept.append(old)
     held, folded = tuple(one.held for one in kept), tuple(one.folded for one in kept)
-    now = State(step.watermark, held, folded, sum(one.waiting for one in kept))
+    quiet = tuple(one.quiet for one in kept)
+    now = State(step.watermark, held, folded, sum(one.waiting for one in kept), quiet)
     return Advanced(now, tuple(rows), tuple(late), due_of(program, now))
 
 
@@ -82,9 +84,12 @@ def due_of(program: Program, state: State) -> int | None:
     return min((due for one in of_classes for due in one.dues(state.watermark)), default=None)
 
 
-def _before(program: Program, state: State, number: int) -> tuple[Held | None, tuple[Panes | None, ...]]:
-    held = state.held[number] if state.held else None
-    return held, state.folded[number] if state.folded else (None,) * len(program.families[number])
+def _before(
+    program: Program, state: State, number: int
+) -> tuple[Held | None, tuple[Panes | None, ...], dict[int, Any]]:
+    if not state.held:
+        return None, (None,) * len(program.families[number]), {}
+    return state.held[number], state.folded[number], state.quiet[number]
 
 
 def flow(program: Program, tables: Iterable[Any], least: int) -> Iterator[tuple[int, Any]]:
@@ -133,6 +138,7 @@ class _OfClass:
     number: int
     held: Held | None
     folded: tuple[Panes | None, ...]
+    quiet: dict[int, Any]
     waiting: int = 0
 
     @property
@@ -146,6 +152,7 @@ class _OfClass:
         self.waiting = 0
         if reading is None and not any(self.folded):
             self.held = None
+            self.quiet = _present({q: joined_silences(quiet, None, step.watermark) for q, quiet in self.quiet.items()})
             return
         plan, number = self.program.plan, self.number
         if reading is None:
@@ -161,6 +168,7 @@ class _OfClass:
             found = closed(known, plan, [plan.queries[q] for q in queries], windows, step)
             yield from ((numbers[name], table) for name, table in found if table.num_rows)
         yield from self._listed(known, final, passed, step)
+        self.quiet = _present(self.quiet)
         kept = ~before(reading.ticks, self.program.needed_from(number, step.watermark))
         if self.program.families[number]:
             kept[final] = yield from self._counted(known, alone, step)
@@ -169,15 +177,18 @@ class _OfClass:
     def _listed(
         self, known: Reading, final: Bools, passed: dict[int, Bools], step: Advance
     ) -> Iterator[tuple[int, Any]]:
-        """The rows of match queries. `passed` is changed: with which events no match begins from now on."""
+        """The rows of match queries. `passed` is changed: with which events no match begins from now on; and so is what
+        is silent.
+        """
         plan = self.program.plan
         rows: Iterator[tuple[str, Any]]
         matched = {plan.queries[q].name: (q, decision) for q, decision in _match_queries(self.program, self.number)}
         for together in found_together([plan.queries[q] for q, _ in matched.values()]):
             if (q := matched[together[0].name][0]) in passed:
                 (query,), marks = together, passed[q].copy()
-                decision, of_events = matched[query.name][1], passed[q][final]
-                found, marks[final] = chosen(known, query, self.program.beginning[q], decision, step, of_events)
+                decision, behind = matched[query.name][1], Behind(passed[q][final], self.quiet.get(q))
+                found, behind = chosen(known, query, self.program.beginning[q], decision, step, behind)
+                marks[final], self.quiet = behind.passed, {**self.quiet, q: behind.quiet}
                 passed[q] = marks
                 rows = ((query.name, table) for table in found)
             else:
@@ -259,6 +270,10 @@ def _match_queries(program: Program, number: int) -> Iterator[tuple[int, Decisio
         decision = program.decisions[q]
         if isinstance(decision, Decision):
             yield q, decision
+
+
+def _present(quiet: dict[int, Any]) -> dict[int, Any]:
+    return {query: table for query, table in quiet.items() if table is not None}
 
 
 def _held(reading: Reading, passed: dict[int, Bools], kept: Bools) -> Held | None:

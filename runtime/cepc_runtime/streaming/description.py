@@ -189,6 +189,15 @@ class StateDescription:
     letters: tuple[LetterName, ...]
 
     @cached_property
+    def silencing(self) -> tuple[tuple[int, ...], ...]:
+        """For each class its queries with AFTER MATCH SKIP FOR."""
+        queries = self.plan.queries
+        return tuple(
+            tuple(q for q in one.queries if (after := queries[q].after) is not None and after[0] == "FOR")
+            for one in self.classes
+        )
+
+    @cached_property
     def data(self) -> dict[str, Any]:
         plan, letters = self.plan, self.letters
         stream = {name: value for name, value in to_data(plan)["stream"].items() if name in STREAM}
@@ -213,6 +222,7 @@ class StateDescription:
             "queries": [names[q] for q in one.queries],
             "marks": [names[q] for q in one.queries if q in self.marked],
             "families": [self._of_family(family) for family in self.families[number]],
+            **({"quiet": [names[q] for q in self.silencing[number]]} if self.silencing[number] else {}),
         }
 
     def _of_family(self, family: Family) -> dict[str, Any]:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 class Held:
     """The events of a class of queries that later rows may need.
 
-    `passed[q]` says, of a query q with AFTER MATCH, with which events no match may begin any more.
+    `passed[q]` says, of a query q with AFTER MATCH, with which events no match may begin any more. What SKIP FOR says
+    of events to come is not here: a class may hold none of its events, and be silent.
     """
 
     events: Any

@@ -16,6 +16,7 @@ from ..events.grouped import select
 from ..events.stretch import Means, Stretch
 from ..numbers.columns import codes, combine_codes
 from .program import FREE, ROW
+from .quiet import joined, silenced, silences
 from .ticks import before
 
 if TYPE_CHECKING:
@@ -61,18 +62,29 @@ def decided(
     yield from drive(Stretch(plan, select(final, concerned), known=known), list(queries), Means(most=step.most))
 
 
+@dataclass(frozen=True)
+class Behind:
+    """Where a query with AFTER MATCH has gone on: `passed` says with which of the final events no match begins, `quiet`
+    which partitions are silent after SKIP FOR (`quiet.py`), None if none is.
+    """
+
+    passed: Bools
+    quiet: Any
+
+
 def chosen(
-    final: Reading, query: PhysicalQuery, beginning: PhysicalPlan, decision: Decision, step: Advance, passed: Bools
-) -> tuple[list[Any], Bools]:
-    """The same for a query with AFTER MATCH. `passed` says with which events no match begins; so does the second part
-    of the answer, from now on.
+    final: Reading, query: PhysicalQuery, beginning: PhysicalPlan, decision: Decision, step: Advance, behind: Behind
+) -> tuple[list[Any], Behind]:
+    """The same for a query with AFTER MATCH, and how far it has gone then.
 
     `beginning` is `Program.beginning` of the query.
     """
+    passed = behind.passed | silenced(final, query.partition, behind.quiet)
+    quiet = joined(behind.quiet, None, step.watermark)
     free = ~passed & before(final.ticks, step.watermark - decision.after_first + 1)
     concerned = np.flatnonzero(_partitions_of(final, query, free))
     if not len(concerned):
-        return [], passed
+        return [], Behind(passed, quiet)
     reading = select(final, concerned)
     table = reading.table.append_column(FREE, pa.array(free[concerned])).append_column(ROW, pa.array(concerned))
     met: list[tuple[Arranged, Matches]] = []
@@ -86,8 +98,13 @@ def chosen(
     tables = [table for _, table in drive(stretch, beginning.queries, Means(most=step.most))]
     passed = passed | free
     if met:
-        passed[_rows_passed(met[0][0], [matches for _, matches in met], query)] = True
-    return tables, passed
+        arranged, several = met[0][0], [matches for _, matches in met]
+        passed[_rows_passed(arranged, several, query)] = True
+        if query.after is not None and isinstance(length := query.after[1], int):
+            last = np.concatenate([matches.positions[-1] for matches in several])
+            rows, ends = _rows_of(arranged, last), arranged.events.ticks[last]
+            quiet = joined(quiet, silences(final, query.partition, rows, ends, length), step.watermark)
+    return tables, Behind(passed, quiet)
 
 
 def _partitions_of(events: Reading, query: PhysicalQuery, some: Bools) -> Bools:
@@ -102,6 +119,8 @@ def _resume(matches: Matches, query: PhysicalQuery, timeline: Timeline) -> Ints:
     match query.after:
         case ("PAST LAST EVENT", _):
             resume = timeline.instant_end[matches.positions[-1]]
+        case (_, int(length)):
+            resume = timeline.reach(matches.positions[-1], length)
         case (skip, str(variable)) if variable in matches.names:
             bound = matches.variables == matches.names.index(variable)
             if skip == "TO FIRST":
@@ -121,5 +140,8 @@ def _rows_passed(arranged: Arranged, several: Sequence[Matches], query: Physical
     until = np.zeros(len(events.group_starts) - 1, dtype=np.int64)
     for matches in several:
         np.maximum.at(until, events.groups[matches.positions[0]], _resume(matches, query, timeline))
-    passed = np.flatnonzero(np.arange(events.length) < until[events.groups])
-    return np.asarray(events.table.column(ROW).take(pa.array(passed)).to_numpy(), dtype=np.int64)
+    return _rows_of(arranged, np.flatnonzero(np.arange(events.length) < until[events.groups]))
+
+
+def _rows_of(arranged: Arranged, positions: Ints) -> Ints:
+    return np.asarray(arranged.events.table.column(ROW).take(pa.array(positions)).to_numpy(), dtype=np.int64)

@@ -11,6 +11,8 @@ from ..sql.types import Array, DataType, Decimal, Map, Struct
 from .decision import Windows, decision_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ..panes.shared_panes import Family
     from ..plan.physical import PhysicalPlan
     from ..plan.strategy import PhysicalQuery
@@ -44,6 +46,14 @@ class PaneSize:
 
 
 @dataclass(frozen=True, slots=True)
+class Silence:
+    """After a match the values of its partition are kept for `length` ticks, in so many bytes at most."""
+
+    length: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
 class QuerySize:
     """`event` is the bytes of an event at most, before compression. An event, or the pane that it was folded into, is
     gone at the latest when the watermark is `held` ticks after it; `windows` says in how many open windows of an
@@ -55,6 +65,7 @@ class QuerySize:
     held: int
     windows: int | None
     pane: PaneSize | None
+    silence: Silence | None = None
 
 
 def state_size(plan: PhysicalPlan) -> tuple[QuerySize, ...]:
@@ -73,15 +84,21 @@ def state_size(plan: PhysicalPlan) -> tuple[QuerySize, ...]:
         for name in names:
             others = tuple(other for other in names[:NAMED] if other != name)
             of[name] = PaneSize(family.length, least, size, others)
+    types = dict(plan.stream.columns)
     return tuple(
-        _size(query, event, of.get(query.name)) for query in plan.queries if not isinstance(query.window, Unbounded)
+        _size(query, event, of.get(query.name), types)
+        for query in plan.queries
+        if not isinstance(query.window, Unbounded)
     )
 
 
-def _size(query: PhysicalQuery, event: int, pane: PaneSize | None) -> QuerySize:
+def _size(query: PhysicalQuery, event: int, pane: PaneSize | None, types: Mapping[str, DataType]) -> QuerySize:
     decision = decision_of(query)
     if not isinstance(decision, Windows):
-        return QuerySize(query.name, event, 1 - decision.needed_from(0), None, None)
+        silence = None
+        if query.after is not None and isinstance(length := query.after[1], int):
+            silence = Silence(length, 8 + sum(_width(types[name]) for name in query.partition))
+        return QuerySize(query.name, event, 1 - decision.needed_from(0), None, None, silence)
     return QuerySize(query.name, event, decision.window.span, decision.window.open_at_once, pane)
 
 

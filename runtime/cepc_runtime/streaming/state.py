@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -21,14 +21,15 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class State:
     """`watermark`: all events before it are known, and rows that they decide have been given. `held` has an entry for
-    each class, `folded` one for each family of each class. Of the events held, `waiting` are to be folded when there
-    are more of them.
+    each class, `folded` one for each family of each class, `quiet` for each class the silences of its queries that have
+    any (`quiet.py`). Of the events held, `waiting` are to be folded when there are more of them.
     """
 
     watermark: int = BEGIN
     held: tuple[Held | None, ...] = ()
     folded: tuple[tuple[Panes | None, ...], ...] = ()
     waiting: int = 0
+    quiet: tuple[dict[int, Any], ...] = ()
 
     @property
     def events(self) -> int:
@@ -43,11 +44,14 @@ class State:
 
 def to_bytes(state: State, program: Program) -> bytes:
     """The state of this program."""
+    silencing = program.description.silencing if state.held else ()  # a new bucket has no classes yet
     classes = [
         ClassBytes(
-            b"" if held is None else _events(held), tuple(None if own is None else _panes(own) for own in families)
+            b"" if held is None else _events(held),
+            tuple(None if own is None else _panes(own) for own in families),
+            tuple(to_ipc(quiet[q]) if q in quiet else b"" for q in queries),
         )
-        for held, families in zip(state.held, state.folded, strict=True)
+        for held, families, quiet, queries in zip(state.held, state.folded, state.quiet, silencing, strict=True)
     ]
     return joined(StateBytes(program.description.packed, state.watermark, state.waiting, tuple(classes)))
 
@@ -76,4 +80,5 @@ def from_bytes(data: bytes, program: Program) -> State:
         return State(found.watermark)
     held = tuple(one.held(found.classes[one.place]) for one in classes)
     folded = tuple(one.folded(found.classes[one.place]) for one in classes)
-    return State(found.watermark, held, folded, found.waiting)
+    quiet = tuple(one.silences(found.classes[one.place]) for one in classes)
+    return State(found.watermark, held, folded, found.waiting, quiet)

@@ -52,12 +52,13 @@ class PaneBytes:
 
 @dataclass(frozen=True)
 class ClassBytes:
-    """The events of a class as a table, with a column at the end for each of the class's marks; and its families'
-    panes.
+    """The events of a class as a table, with a column at the end for each of the class's marks; its families' panes;
+    and the silences of its queries with AFTER MATCH SKIP FOR.
     """
 
     events: bytes
     panes: tuple[PaneBytes | None, ...]
+    quiet: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -80,8 +81,10 @@ def joined(state: StateBytes) -> bytes:
     tables: list[bytes] = []
     for one in state.classes:
         families = [p and {"until": p.until, "index": len(p.index), "numbers": len(p.numbers)} for p in one.panes]
-        header["classes"].append({"events": len(one.events), "families": families})
+        quiet = {"quiet": [len(table) for table in one.quiet]} if one.quiet else {}
+        header["classes"].append({"events": len(one.events), "families": families, **quiet})
         tables += [one.events, *(table for p in one.panes if p is not None for table in (p.index, p.numbers))]
+        tables += one.quiet
     text = json.dumps(header, separators=(",", ":")).encode()
     start = _START.pack(_MAGIC, VERSION, len(state.packed))
     return b"".join((start, state.packed, _LENGTH.pack(len(text)), text, *tables))
@@ -104,7 +107,8 @@ def taken_apart(data: bytes) -> StateBytes:
         panes = [
             p and PaneBytes(p["until"], reader.read(p["index"]), reader.read(p["numbers"])) for p in one["families"]
         ]
-        classes.append(ClassBytes(events, tuple(panes)))
+        quiet = tuple(reader.read(length) for length in one.get("quiet", ()))
+        classes.append(ClassBytes(events, tuple(panes), quiet))
     return StateBytes(packed, header["watermark"], header["waiting"], tuple(classes))
 
 
@@ -137,6 +141,9 @@ def tables(state: StateBytes) -> Iterator[tuple[str, Any]]:
                 names += [_label(number, family, about["letters"]) for number in family["numbers"]]
                 columns = [*index.columns, *(map(_shown, numbers.columns))]
                 yield f"panes of {', '.join(family['queries'])}, by {keys}", pa.table(columns, names)
+        for query, quiet in zip(one.get("quiet", ()), found.quiet, strict=True):
+            if quiet:
+                yield f"silences of {query}: the last tick with which no match begins", from_ipc(quiet)
 
 
 def _with_marks(events: Any, queries: Sequence[str]) -> Any:

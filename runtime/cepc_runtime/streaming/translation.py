@@ -83,12 +83,14 @@ class EventTranslation:
 @dataclass(frozen=True)
 class ClassTranslation:
     """The class is number `place` in the bytes; `marks` says for each of its queries that has marks which of them are
-    its own, of so `many`. Families that are there alone are `lost`, with the names of their queries.
+    its own, of so `many`, and `quiet` which silences are. Families that are there alone are `lost`, with the names of
+    their queries.
     """
 
     place: int
     many: int
     marks: tuple[tuple[int, int], ...]
+    quiet: tuple[tuple[int, int], ...]
     families: tuple[FamilyTranslation | None, ...]
     lost: Mapping[int, Sequence[str]]
     events: EventTranslation
@@ -100,6 +102,9 @@ class ClassTranslation:
         columns = table.num_columns - self.many
         events = self.events.read(table.select(list(range(columns))))
         return Held(events, {query: _bools(table.column(columns + mark)) for query, mark in self.marks})
+
+    def silences(self, found: ClassBytes) -> dict[int, Any]:
+        return {query: from_ipc(found.quiet[place]) for query, place in self.quiet if found.quiet[place]}
 
     def folded(self, found: ClassBytes) -> tuple[Panes | None, ...]:
         """Raises StateError."""
@@ -151,7 +156,9 @@ def _of_class(
         tuple(where.get(name) for name in own.letters),
     )  # fmt: skip
     marked = tuple((q, marks[plan.queries[q].name]) for q in own.classes[number].queries if q in own.marked)
-    return ClassTranslation(place, len(marks), marked, families, lost, events)
+    silent = {name: table for table, name in enumerate(described.get("quiet", ()))}
+    quiet = tuple((q, silent[plan.queries[q].name]) for q in own.silencing[number])
+    return ClassTranslation(place, len(marks), marked, quiet, families, lost, events)
 
 
 def _of_family(

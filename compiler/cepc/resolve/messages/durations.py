@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from cepc_grammar.diagnostic import Diagnostic
 
@@ -48,3 +49,14 @@ def too_long(duration: ast.Duration) -> Diagnostic:
         "longer than 64 bits can count, or finer",
         hint="`WITHIN UNBOUNDED` is one window over everything",
     )
+
+
+_SKIPPED: Final = {
+    "E0507": "give a duration greater than 0, or write `AFTER MATCH SKIP PAST LAST EVENT`",
+    "E0510": "give a shorter duration; after `SKIP FOR 100000 DAYS` hardly a match begins again",
+}
+
+
+def skipped(found: Diagnostic) -> Diagnostic:
+    """The same of AFTER MATCH SKIP FOR, which is no window."""
+    return replace(found, notes=(), hint=_SKIPPED[found.code]) if found.code in _SKIPPED else found

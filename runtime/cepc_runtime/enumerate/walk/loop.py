@@ -16,6 +16,7 @@ from .records import (
     BOUND,
     CONTIGUOUS,
     ENTERING,
+    FOR,
     FREE,
     FROM_FIRST,
     GAP,
@@ -432,6 +433,8 @@ def resume(t: Ints, s: Ints, events: WalkEvents, found: Walked, length: int) -> 
     then: int = events.instant_end[found.positions[start]]
     if t[SKIP] == PAST_LAST:
         return int(events.instant_end[found.positions[stop - 1]])
+    if t[SKIP] == FOR:
+        return quiet_until(t, s, events, int(found.positions[stop - 1]))
     if t[SKIP] == TO_FIRST:
         for i in range(start, stop):
             if found.variables[i] == t[VARIABLE]:
@@ -441,3 +444,14 @@ def resume(t: Ints, s: Ints, events: WalkEvents, found: Walked, length: int) -> 
             if found.variables[i] == t[VARIABLE]:
                 return max(then, int(found.positions[i]))
     return then
+
+
+def quiet_until(t: Ints, s: Ints, events: WalkEvents, last: int) -> int:
+    """The first event of the group that is as much later than `last` as SKIP FOR says."""
+    tick, length, end = events.ticks[last], t[VARIABLE], s[GROUP_END]
+    if tick > LAST_TICK - length:  # no 64 bits are so late, and so no event
+        return int(end)
+    at: int = events.instant_end[last]
+    while at < end and events.ticks[at] < tick + length:
+        at += 1
+    return at

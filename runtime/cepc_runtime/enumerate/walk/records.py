@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from ...numbers.columns import Ints
+    from ...plan.query import After
     from ..pattern import IndexedPositions
     from .neighbours import PairTest
     from .states import Option, Walk, WalkState
@@ -19,7 +20,7 @@ STATES: Final = 0
 CONTIGUOUS: Final = 1
 SPAN: Final = 2  # ticks, or NONE
 SKIP: Final = 3
-VARIABLE: Final = 4  # that SKIP names
+VARIABLE: Final = 4  # that SKIP names; the ticks of SKIP FOR
 INITIAL: Final = 5  # one of these letters has each first event
 LINKED: Final = 6  # whether some test is of the first event
 RECORDS: Final = 7
@@ -29,11 +30,13 @@ TO_NEXT: Final = 0
 PAST_LAST: Final = 1
 TO_FIRST: Final = 2
 TO_LAST: Final = 3
+FOR: Final = 4
 SKIPS: Final = {
     "TO NEXT EVENT": TO_NEXT,
     "PAST LAST EVENT": PAST_LAST,
     "TO FIRST": TO_FIRST,
     "TO LAST": TO_LAST,
+    "FOR": FOR,
 }
 
 # of a state; letters are bits of masks
@@ -76,10 +79,10 @@ def table_of(
     pattern: IndexedPositions,
     sides: Mapping[PairTest, tuple[int, int]],
     span: int | None,
-    after: tuple[str, str | None],
+    after: After,
 ) -> Ints:
     """The table of a query; `sides` are the rows of numbers that a test compares, `after` is what AFTER MATCH SKIP
-    says, and the variable where it names one.
+    says.
     """
     return _Builder(walk, pattern, sides).table(span, after)
 
@@ -92,10 +95,10 @@ class _Builder:
         self._gaps = {guards: i for i, guards in enumerate(walk.guards)}
         self._table = [0] * (RECORDS + STATE * len(walk.states))
 
-    def table(self, span: int | None, after: tuple[str, str | None]) -> Ints:
+    def table(self, span: int | None, after: After) -> Ints:
         states = self._walk.states
-        skip, variable = after
-        named = NONE if variable is None else self._pattern.variables.index(variable)
+        skip, said = after
+        named = self._pattern.variables.index(said) if isinstance(said, str) else NONE if said is None else said
         first = self._mask(letter for option in states[0].options for letter in option.letters)
         self._table[:RECORDS] = [
             len(states), self._walk.contiguous, NONE if span is None else span, SKIPS[skip], named, first,

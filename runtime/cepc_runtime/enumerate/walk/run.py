@@ -31,6 +31,7 @@ from .records import table_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ...plan.query import After
     from ..evaluation import Evaluator
     from ..guards import Guards
     from ..pattern import IndexedPositions
@@ -47,8 +48,8 @@ EVENTS_OF_MATCH: Final = 16
 
 
 class Walking:
-    """One query over one timeline. `span` bounds a match; `after` is what AFTER MATCH SKIP says, and the variable where
-    it names one. Raises EvaluationError where a test cannot be evaluated for some event.
+    """One query over one timeline. `span` bounds a match; `after` is what AFTER MATCH SKIP says. Raises EvaluationError
+    where a test cannot be evaluated for some event.
     """
 
     def __init__(
@@ -60,7 +61,7 @@ class Walking:
         guards: Guards,
         *,
         span: int | None,
-        after: tuple[str, str | None],
+        after: After,
     ) -> None:
         self._walk, self._pattern, self._timeline = walk, pattern, timeline
         sides = Sides(walk, timeline, evaluator.table)

@@ -1,0 +1,67 @@
+"""AFTER MATCH SKIP FOR in a stream: which partitions are silent, and until when."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..numbers.columns import codes, combine_codes
+from .ticks import before
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..events.grouped import Reading
+    from ..numbers.columns import Bools, Ints
+
+_LAST_TICK = (1 << 63) - 1
+_FIRST_TICK = -(1 << 63)
+
+
+def silences(events: Reading, keys: Sequence[str], rows: Ints, ends: Ints, length: int) -> Any:
+    """Of matches that end at `ends` in the partitions of these rows: a table of the partition's columns and of the last
+    tick with which no match begins.
+    """
+    through = np.minimum(ends, _LAST_TICK - (length - 1)) + (length - 1)
+    columns = [events.table.column(name).take(pa.array(rows)) for name in keys]
+    return pa.table([*columns, pa.array(through, pa.int64())], [*keys, "through"])
+
+
+def joined(old: Any, new: Any, watermark: int) -> Any:
+    """The last silence of each partition, without those that are over: None if none is left. Each may be None."""
+    some = [table for table in (old, new) if table is not None and table.num_rows]
+    if not some:
+        return None
+    table = pa.concat_tables([some[0], *(more.cast(some[0].schema) for more in some[1:])])
+    through = _through(table)
+    numbers, _ = combine_codes([codes(column) for column in table.columns[:-1]], len(through))
+    order = np.lexsort((through, numbers))
+    last = order[np.append(numbers[order][1:] != numbers[order][:-1], True)]
+    kept = np.sort(last[~before(through[last], watermark)])
+    return table.take(pa.array(kept)) if len(kept) else None
+
+
+def silenced(events: Reading, keys: Sequence[str], quiet: Any) -> Bools:
+    """Which of the events begin no match because their partition is silent."""
+    if quiet is None or not len(events.ticks):
+        return np.zeros(len(events.ticks), dtype=np.bool_)
+    count = quiet.num_rows
+    both = [_one_after_the_other(quiet.column(n), events.table.column(name)) for n, name in enumerate(keys)]
+    numbers, size = combine_codes([codes(column) for column in both], count + len(events.ticks))
+    _, numbers = np.unique(numbers, return_inverse=True)
+    through = np.full(min(size, len(numbers)), _FIRST_TICK)
+    silent = np.zeros(len(through), dtype=np.bool_)
+    np.maximum.at(through, numbers[:count], _through(quiet))
+    silent[numbers[:count]] = True
+    own = numbers[count:]
+    return silent[own] & (events.ticks <= through[own])
+
+
+def _through(quiet: Any) -> Ints:
+    return np.asarray(quiet.column(quiet.num_columns - 1).to_numpy(), dtype=np.int64)
+
+
+def _one_after_the_other(first: Any, then: Any) -> Any:
+    return pa.chunked_array([*first.cast(then.type).chunks, *then.chunks], then.type)
