@@ -17,7 +17,9 @@ from cepc_runtime.events.grouped import read
 from cepc_runtime.events.letters import classify
 from cepc_runtime.kernel import machine_code
 from cepc_runtime.sql.evaluate import EvaluationError
+from cepc_runtime.streaming.ticks import END
 from tests.equivalence import Refused, compile_text
+from tests.test_streaming import Bucket
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -134,6 +136,33 @@ def test_matches_that_are_walked_are_those_that_grow(monkeypatch: pytest.MonkeyP
     assert min(seen["tests of the one before"], seen["tests of the first"]) > 30, seen
     assert seen["gaps"] > 20, seen
     assert seen["matches"] > 400, seen
+
+
+@pytest.mark.parametrize("select", ["CONTIGUOUS", "NEXT"])
+@pytest.mark.parametrize(
+    ("length", "expected"),
+    [(1, [0, 1, 4, 5, 6, 7]), (3, [0, 4, 5, 6]), (4, [0, 4, 5, 7]), (2**62, [0, 4, 5])],
+)
+def test_a_silence_may_reach_over_all_of_time(select: str, length: int, expected: list[int]) -> None:
+    """In a batch, walked and grown, and in a stream, event by event."""
+    text = (
+        f"{STREAM}QUERY q RETURN MATCH A.at AS at PATTERN A SELECT {select} AFTER MATCH SKIP FOR {length} s WITHIN 5 s;"
+    )
+    first, last = -(2**63), 2**63 - 1
+    times = [first + 7, first + 8, first + 8, first + 9, -3, last - 4, last - 1, last]
+    table = pa.table({"at": times, "kind": ["A", "A", "B", "B", *"AAAA"], "g": [1] * 8, "x": [1] * 8, "y": [1.0] * 8})
+    wanted = sorted(times[place] for place in expected)
+    walking = enumerator(text, table, 16)
+    assert isinstance(walking.walk(), Walk)
+    for found in (listed(walking.matches()), grown(walking)):
+        assert found is not None
+        assert [walking.timeline.ticks[places[0]] for places, _ in found] == wanted
+    bucket = Bucket.of(compile_text(text))
+    for row in range(len(times)):
+        bucket.take(table.slice(row, 1), times[row])
+    bucket.take(table.slice(0, 0), END)
+    assert sorted(row["at"] for row in bucket.rows[0]) == wanted
+    assert bucket.state.quiet == ({},)
 
 
 WALKS = {
