@@ -14,13 +14,13 @@ from cepc_runtime.events.grouped import read, select
 from cepc_runtime.events.letters import classify
 from cepc_runtime.numbers.number_columns import from_arrow, objects, to_arrow
 from cepc_runtime.panes.between_states import ways_of
-from cepc_runtime.panes.cutting import can_be_cut, pane_length
+from cepc_runtime.panes.cutting import can_be_cut, panes_in_time
 from cepc_runtime.panes.folded import concatenated, fold, fold_exactly
 from cepc_runtime.panes.shared_panes import Family
 from cepc_runtime.panes.tables import from_table, to_table
 from cepc_runtime.panes.windows import totals_of_folded
 from cepc_runtime.plan.strategy import counted_queries
-from cepc_runtime.plan.windows import Sliding
+from cepc_runtime.plan.windows import Sliding, TimeParts
 from cepc_runtime.results.as_columns import Results
 from cepc_runtime.results.partition_sums import has_partitions, partition_query, totals_of_partitions
 from cepc_runtime.results.result_rows import result_table
@@ -53,7 +53,7 @@ LENGTHS = [
     ("within", "slide", "length"), [case[1:] for case in LENGTHS], ids=[case[0] for case in LENGTHS]
 )
 def test_no_edge_of_a_window_is_inside_a_pane(within: int, slide: int, length: int) -> None:
-    assert pane_length(Sliding(within, slide)) == length
+    assert panes_in_time(Sliding(within, slide)) == TimeParts(length)
     assert within % length == slide % length == 0
 
 
@@ -92,9 +92,9 @@ def test_ways_are_equal_whatever_the_states_are_called_and_what_else_there_is() 
 def cut(whole: PhysicalPlan, one: CountedQuery, table: Any) -> Any:
     """The query's rows by way of panes, each second of which was found in another task."""
     assert isinstance(one.window, Sliding)
-    family = Family(tuple(sorted(one.partition)), pane_length(one.window), ((0, one),))
+    family = Family(tuple(sorted(one.partition)), panes_in_time(one.window), ((0, one),))
     reading = read(table, whole.stream)
-    panes = reading.ticks // family.length
+    panes = family.times.number(reading.ticks)
     found = []
     for half in (panes % 2 == 0, panes % 2 == 1):
         part = select(reading, half)
@@ -231,7 +231,7 @@ def test_panes_of_a_batch_have_all_digits_even_where_results_do_not_ask_for_them
         table_of(Case(text, tuple({"at": i, "kind": "A"} for i in range(90))), compiled), compiled.plan.stream
     )
     (one,) = counted_queries(compiled.plan.queries)
-    family, kinds = Family((), 100, ((0, one),)), classify(reading, compiled.plan.letters)
+    family, kinds = Family((), TimeParts(100), ((0, one),)), classify(reading, compiled.plan.letters)
     for how, exact in ((fold_exactly, True), (fold, False)):
         folded = how(family, compiled.plan, reading, kinds, reading.ticks // 100)
         assert (2**90 - 1 in folded.numbers[0].tolist()) is exact

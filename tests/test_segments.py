@@ -16,7 +16,7 @@ from cepc_runtime.events.grouped import read, ticks_of
 from cepc_runtime.events.segments import SEGMENT, Segments, are_short, overlap_of, segments_for
 from cepc_runtime.parts.classes import Class, classes_of, keys_of
 from cepc_runtime.plan.as_json import to_text
-from cepc_runtime.plan.windows import Sliding
+from cepc_runtime.plan.windows import Sliding, TimeParts
 from cepc_runtime.spark.kernel import run_partition
 from tests.equivalence import answered, by_oracle, compile_text, same, table_of
 from tests.programs import Asked, Case, between_neighbours, bounded, case
@@ -65,14 +65,18 @@ def test_segments_of_days_are_not_short() -> None:
     assert are_short(queries, "s")
 
 
-@given(st.integers(1, 60), st.integers(1, 60), st.integers(1, 200))
-def test_a_window_ends_in_the_overlap_of_the_segment_in_which_it_begins(within: int, slide: int, length: int) -> None:
+@given(st.integers(1, 60), st.integers(1, 60), st.integers(0, 60), st.integers(1, 200), st.integers(0, 200))
+def test_a_window_ends_in_the_overlap_of_the_segment_in_which_it_begins(
+    within: int, slide: int, offset: int, length: int, begin: int
+) -> None:
     (query,) = queries_of("WITHIN 10 s SLIDE 5 s")
-    query = replace(query, window=Sliding(within, slide))
-    starts = [k * slide for k in range(-50, 50)]
-    ends = [start + within - start // length * length for start in starts]
-    assert max(*ends, length) <= length + overlap_of([query], length)
-    assert overlap_of([query], length) == max(0, within - gcd(slide, length))
+    offset, parts = offset % slide, TimeParts(length, begin % length)
+    query = replace(query, window=Sliding(within, slide, offset))
+    starts = [k * slide + offset for k in range(-50, 50)]
+    ends = [start + within - (start - parts.begin) // length * length - parts.begin for start in starts]
+    assert max(*ends, length) <= length + overlap_of([query], parts)
+    if offset == parts.begin:
+        assert overlap_of([query], parts) == max(0, within - gcd(slide, length))
 
 
 def test_an_event_is_in_two_segments_at_most() -> None:
@@ -83,12 +87,12 @@ def test_an_event_is_in_two_segments_at_most() -> None:
 def run_cut(plan: PhysicalPlan, one: Class, table: Any, most: int = 10**6, size: int = 3) -> list[Any]:
     """The rows of a class with segments; each event of the table is copied to its segments, as Spark does."""
     assert one.segments is not None
-    ticks, length, overlap = ticks_of(table.column(plan.stream.time_column)), one.segments.length, one.segments.overlap
+    ticks = ticks_of(table.column(plan.stream.time_column)) - one.segments.begin
     copies = [
-        (i, t // length - late)
+        (i, t // one.segments.length - late)
         for i, t in enumerate(ticks.tolist())
         for late in (0, 1)
-        if not late or t % length < overlap
+        if not late or t % one.segments.length < one.segments.overlap
     ]
     copied = table.take(pa.array([i for i, _ in copies], pa.int64()))
     copied = copied.append_column(SEGMENT, pa.array([number for _, number in copies], pa.int64()))
@@ -168,7 +172,8 @@ def in_segments(case: Case, chance: Random) -> Seen:
             continue
         asked = [plan.queries[number] for number in given_class.queries]
         length = max((q.window.span or 0) for q in asked) + longer
-        for segments in (given_class.segments, Segments(length, overlap_of(asked, length))):
+        parts = TimeParts(length, chance.randrange(length))
+        for segments in (given_class.segments, Segments(length, overlap_of(asked, parts), parts.begin)):
             rows = run_cut(plan, replace(given_class, segments=segments), table, most)
             for number, query in zip(given_class.queries, asked, strict=True):
                 found, expected = values(rows, plan, number), answers[query.name].rows
@@ -198,4 +203,4 @@ CUT = [
 def test_how_a_group_is_cut(clauses: str, expected: str) -> None:
     plan = compile_text(f"{STREAM}QUERY q RETURN COUNT(*) AS n PATTERN {clauses};").plan
     (one,) = classes_of(plan.queries, cut=plan.stream.unit)
-    assert expected == ("segments" if one.segments else "panes" if one.pane else "whole")
+    assert expected == ("segments" if one.segments else "panes" if one.panes else "whole")

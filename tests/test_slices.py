@@ -237,7 +237,7 @@ def with_large_groups(case: Case, chance: Random) -> Seen:
     text = to_text(plan)
     seen: dict[str, Answer] = {}
     for one in classes_of(plan.queries, cut=plan.stream.unit):
-        if one.pane is not None or one.segments is not None:
+        if one.panes is not None or one.segments is not None:
             continue  # test_panes.py and test_segments.py run these
         table = by_keys(events, one.keys, plan.stream.time_column, chance)
 

@@ -654,7 +654,7 @@ def test_state_shrinks_with_sharing(one: str, other: str, more: float) -> None:
 
 def test_queries_whose_windows_have_no_good_common_pane_have_panes_of_their_own() -> None:
     text = "QUERY q RETURN COUNT(*) AS n PATTERN A WITHIN 10 s;\nQUERY r RETURN COUNT(*) AS n PATTERN A WITHIN 7 s;"
-    assert [family.length for family in whole(compile_text(STREAM + text)).families[0]] == [10, 7]
+    assert [family.times.length for family in whole(compile_text(STREAM + text)).families[0]] == [10, 7]
 
 
 def test_the_size_of_the_state_is_told_before_it_runs() -> None:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from math import gcd
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cepc_runtime.plan.windows import MatchBound, Sliding, Unbounded, Window
+from cepc_runtime.plan.windows import MatchBound, Sliding, TimeParts, Unbounded, Window
 
-windows = st.builds(Sliding, st.integers(1, 30), st.integers(1, 40))
+windows = st.builds(
+    lambda span, slide, offset: Sliding(span, slide, offset % slide),
+    st.integers(1, 30),
+    st.integers(1, 40),
+    st.sampled_from((0, 0, *range(1, 40))),
+)
+parts = st.integers(1, 50).flatmap(lambda length: st.builds(TimeParts, st.just(length), st.integers(0, length - 1)))
 ticks = st.integers(-200, 200)
 
 
@@ -34,7 +42,8 @@ def test_some_instant_is_in_as_many_windows_as_are_open_at_once(window: Sliding)
 @given(windows)
 def test_panes_lie_between_edges_and_edges_are_counted_once(window: Sliding) -> None:
     edges = {edge for k in range(-40, 40) for edge in (window.begin(k), window.end(k))}
-    assert all(edge % window.pane == 0 for edge in edges)
+    assert all(edge == window.panes.start(window.panes.number(edge)) for edge in edges)
+    assert window.panes.length == gcd(*(edge - window.offset for edge in edges))
     assert len({edge for edge in edges if 0 <= edge < window.slide}) == window.edges
 
 
@@ -45,10 +54,22 @@ def test_when_windows_begin_and_end(window: Sliding, first: int, end: int) -> No
     assert set(window.endings(first, end)) == {edge for edge in ends if first <= edge < end}
 
 
-@given(windows, st.integers(1, 50))
-def test_how_far_windows_reach_over_the_end_of_a_stretch(window: Sliding, length: int) -> None:
-    found = (window.end(k) - (window.begin(k) // length + 1) * length for k in range(length))
-    assert window.overhang(length) == max(0, *found)
+@given(windows, parts)
+def test_how_far_windows_reach_over_the_end_of_a_part_of_time(window: Sliding, parts: TimeParts) -> None:
+    found = (window.end(k) - parts.start(parts.number(window.begin(k)) + 1) for k in range(parts.length))
+    assert window.overhang(parts) == max(0, *found)
+
+
+@given(parts, ticks)
+def test_an_instant_is_in_one_part_of_time(parts: TimeParts, tick: int) -> None:
+    assert [k for k in range(-201, 202) if parts.start(k) <= tick < parts.start(k + 1)] == [parts.number(tick)]
+
+
+@given(parts, parts)
+def test_common_parts_of_time_have_the_edges_of_both(one: TimeParts, other: TimeParts) -> None:
+    edges = [part.start(k) for part in (one, other) for k in range(51)]
+    length = gcd(*(edge - edges[0] for edge in edges))
+    assert one.common(other) == other.common(one) == TimeParts(length, edges[0] % length)
 
 
 @given(windows)

@@ -21,7 +21,7 @@ from cepc.passes.strategy import strategy
 from cepc.shared_plans import plan_shared
 from cepc_runtime.batch import execute
 from cepc_runtime.events.segments import SEGMENT, segments_for
-from cepc_runtime.panes.cutting import pane_length
+from cepc_runtime.panes.cutting import panes_in_time
 from cepc_runtime.parts.classes import Class
 from cepc_runtime.plan.physical import PhysicalPlan
 from cepc_runtime.plan.strategy import counted_queries
@@ -66,9 +66,10 @@ def segments(events: Any, plan: PhysicalPlan) -> Iterator[float]:
     cut = segments_for(plan.queries, plan.stream.unit)
     one = Class((), tuple(range(len(plan.queries))), None, segments=cut)
     at = events.column(plan.stream.time_column).to_numpy()
-    again = np.flatnonzero(at % cut.length < cut.overlap)
+    own = cut.parts.number(at)
+    again = np.flatnonzero(at - cut.parts.start(own) < cut.overlap)
     rows = np.concatenate([np.arange(len(at)), again])
-    numbers = np.concatenate([at // cut.length, at[again] // cut.length - 1])
+    numbers = np.concatenate([own, own[again] - 1])
     order = np.lexsort((rows, numbers))
     given = batches(events.take(pa.array(rows[order])), SEGMENT, numbers[order])
     start = time.process_time()
@@ -79,10 +80,10 @@ def segments(events: Any, plan: PhysicalPlan) -> Iterator[float]:
 def panes(events: Any, plan: PhysicalPlan) -> Iterator[float]:
     window = plan.queries[0].window
     assert isinstance(window, Sliding)
-    length = pane_length(window)
-    one = Class((), tuple(range(len(plan.queries))), None, pane=length)
+    times = panes_in_time(window)
+    one = Class((), tuple(range(len(plan.queries))), None, panes=times)
     packing = Packing.of(replace(layout_of(plan), subtotals=True))
-    given = batches(events, PANE, events.column(plan.stream.time_column).to_numpy() // length)
+    given = batches(events, PANE, times.number(events.column(plan.stream.time_column).to_numpy()))
     start = time.process_time()
     found = pa.Table.from_batches(pane_rows(given, plan, one, packing, ROWS))
     counted = time.process_time()

@@ -125,7 +125,7 @@ def _begun(emissions: Emissions, query: CountedQuery, span: TimeSpan, events: Ev
         inside &= starts < span.end
     if span.segments is not None:
         numbers = events.keys.column(SEGMENT).to_numpy()
-        inside &= starts // span.segments.length == numbers[emissions.groups]
+        inside &= span.segments.parts.number(starts) == numbers[emissions.groups]
     return Emissions(emissions.groups[inside], emissions.windows[inside], emissions.planes[inside])
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from cepc_runtime.events.segments import Segments
     from cepc_runtime.plan.strategy import NativeAggregate, NativeQuery
+    from cepc_runtime.plan.windows import TimeParts
     from cepc_runtime.sql.computed import Computed
     from cepc_runtime.sql.expression import Aggregate, Field
 
@@ -91,7 +92,7 @@ def _constants(job: StreamJob, constant: str) -> str:
             keys=tupled(map(string, one.keys)),
             queries=tupled(Code(str(q)) for q in one.queries),
             letters=Code("None") if one.letters is None else tupled(Code(str(i)) for i in one.letters),
-            **({} if one.pane is None else {"pane": Code(str(one.pane))}),
+            **({} if one.panes is None else {"panes": _panes(one.panes)}),
             **({} if one.segments is None else {"segments": _segments(one.segments)}),
             **({} if one.able is None else {"able": tupled(Code(str(i)) for i in one.able)}),
         )
@@ -143,7 +144,13 @@ def _told(computed: Computed) -> bool:
 
 
 def _segments(cut: Segments) -> Node:
-    return call("job.Segments", length=Code(str(cut.length)), overlap=Code(str(cut.overlap)))
+    begin = {"begin": Code(str(cut.begin))} if cut.begin else {}
+    return call("job.Segments", length=Code(str(cut.length)), overlap=Code(str(cut.overlap)), **begin)
+
+
+def _panes(cut: TimeParts) -> Node:
+    begin = {"begin": Code(str(cut.begin))} if cut.begin else {}
+    return call("job.TimeParts", length=Code(str(cut.length)), **begin)
 
 
 # ---- functions -------------------------------------------------------------------------------------------------------
@@ -227,7 +234,7 @@ def _rows(job: StreamJob, name: str, constant: str) -> str:
         f"    classes = job.shares({constant}_CLASSES, {constant}_PLAN, queries)",
     ]
     ways = [
-        *(["panes"] if any(one.pane is not None for one in job.classes) else []),
+        *(["panes"] if any(one.panes is not None for one in job.classes) else []),
         *(["segments that overlap"] if any(one.segments and not one.keys for one in job.classes) else []),
     ]
     hot = any(one.segments and one.keys for one in job.classes)
@@ -282,7 +289,8 @@ def _native(query: NativeQuery, function: str, constant: str) -> str:
         lay_out(call(".agg", *(_expr(part.of_events, part.name) for part in how.aggregates)), 8),
     ]
     if how.windows is not None:
-        numbers = ", ".join(map(str, astuple(how.windows)))
+        span, slide, offset = astuple(how.windows)
+        numbers = f"{span}, {slide}, {offset}" if offset else f"{span}, {slide}"
         windows = Code(f'F.explode(job.windows({numbers})).alias("_window")')
         chain.append(lay_out(call(".select", *keys, windows, *(string(part.name) for part in how.aggregates)), 8))
     chain += [

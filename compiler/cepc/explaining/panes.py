@@ -41,11 +41,12 @@ class DrawnWindows:
 
 @dataclass(frozen=True, slots=True)
 class DrawnPanes:
-    """`edges` ascend from 0, where a window of every kind opens, to the end of what is drawn; `whole`: of the longest
-    window.
+    """`edges` ascend from 0 to the end of what is drawn; 0 is the tick `begin`, where a window opens, one of every kind
+    if none has an offset. `whole`: of the longest window.
     """
 
     rows: tuple[DrawnWindows, ...]
+    begin: int
     edges: tuple[int, ...]
     whole: bool
     part: int  # one of the parts that the queries share: it has their colour
@@ -78,15 +79,16 @@ def _panes(one: Explanation, group: Sequence[int], part: int) -> DrawnPanes:
         window = one.executions[q].window
         if isinstance(window, Sliding):
             kinds.setdefault(window, []).append(q)
-    ordered = sorted(kinds.items(), key=lambda kind: (kind[0].span, kind[0].slide))
+    ordered = sorted(kinds.items(), key=lambda kind: (kind[0].span, kind[0].slide, kind[0].offset))
     rows = tuple(
         DrawnWindows(window, one.executions[queries[0]].window_text, tuple(queries)) for window, queries in ordered
     )
     longest = max(row.window.span for row in rows)
     end = min(longest, min(row.window.slide for row in rows) * (MOST + 1))  # up to there are panes enough
-    found = [edges(0, end) for row in rows for edges in (row.window.beginnings, row.window.endings)]
-    edges = sorted({0, end}.union(*found))
-    return DrawnPanes(rows, tuple(edges[: MOST + 1]), end == longest and len(edges) <= MOST + 1, part)
+    begin = min(row.window.offset for row in rows)
+    found = [edges(begin, begin + end) for row in rows for edges in (row.window.beginnings, row.window.endings)]
+    edges = sorted({0, end, *(edge - begin for of_row in found for edge in of_row)})
+    return DrawnPanes(rows, begin, tuple(edges[: MOST + 1]), end == longest and len(edges) <= MOST + 1, part)
 
 
 # ---- drawn -----------------------------------------------------------------------------------------------------------
@@ -134,7 +136,7 @@ def drawn(one: Explanation, found: Sequence[DrawnPanes], top: float, prefix: str
             bars = "".join(
                 f'<rect x="{_n(LEFT + begin * scale)}" y="{_n(y + TEXT + 7 * level)}"'
                 f' width="{_n((end - begin) * scale)}" height="5" rx="2" fill="{colour.fill}" stroke="{colour.line}"/>'
-                for level, (begin, end) in enumerate(_first(row, each.edges[-1]))
+                for level, (begin, end) in enumerate(_first(row, each))
             )
             text = f'<text class="legend" x="{LEFT}" y="{_n(y + 11)}">{escaped(_named(one, row))}</text>'
             yield f'<g class="windows"{data}><title>{escaped(_named(one, row))}</title>{bars}{text}</g>'
@@ -152,7 +154,8 @@ def _named(one: Explanation, row: DrawnWindows) -> str:
     return f"{row.text}: {', '.join(names[:4])}{more}"
 
 
-def _first(row: DrawnWindows, end: int) -> list[tuple[int, int]]:
+def _first(row: DrawnWindows, each: DrawnPanes) -> list[tuple[int, int]]:
     """The first windows that open in what is drawn, cut to it."""
-    begins = row.window.beginnings(0, end)[: FOLLOWING + 1]
-    return [(begin, min(begin + row.window.span, end)) for begin in begins]
+    end = each.edges[-1]
+    begins = row.window.beginnings(each.begin, each.begin + end)[: FOLLOWING + 1]
+    return [(begin - each.begin, min(begin - each.begin + row.window.span, end)) for begin in begins]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..cheap_dataclass import dataclass
 from ..plan.strategy import is_counted
-from ..plan.windows import Sliding
+from ..plan.windows import Sliding, TimeParts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -46,10 +46,17 @@ LONGEST: Final = 1 << 58
 
 @dataclass(frozen=True, slots=True)
 class Segments:
-    """Segment k is the ticks from k * `length` on, and the `overlap` ticks after them."""
+    """Segment k is part k of time in parts of a `length`, of which part 0 begins at `begin`, and the `overlap` ticks
+    after it.
+    """
 
     length: int
     overlap: int
+    begin: int = 0
+
+    @property
+    def parts(self) -> TimeParts:
+        return TimeParts(self.length, self.begin)
 
     def __post_init__(self) -> None:
         if not 0 <= self.overlap <= self.length:
@@ -76,13 +83,24 @@ def segments_for(queries: Collection[PhysicalQuery], unit: Unit) -> Segments:
     """Segments for queries that have a reach. Their edges are edges of all windows if these have a common multiple that
     is not too long, because the last window that begins in a segment then begins a SLIDE before its end.
     """
-    aligned = lcm(*(window.slide for window in _windows(queries)))
+    edges = edges_of(queries)
     reach = reach_of(queries) or 0
-    if aligned <= MOST * reach:
-        overlap = overlap_of(queries, aligned)
-        return Segments(max(1, ceil(_wanted(overlap, unit) / aligned)) * aligned, overlap)
+    if edges.length <= MOST * reach:
+        overlap = overlap_of(queries, edges)
+        length = max(1, ceil(_wanted(overlap, unit) / edges.length)) * edges.length
+        return Segments(length, overlap, edges.begin)
     length = _wanted(reach, unit)
-    return Segments(length, overlap_of(queries, length))
+    return Segments(length, overlap_of(queries, TimeParts(length)))
+
+
+def edges_of(queries: Iterable[PhysicalQuery]) -> TimeParts:
+    """Parts of time at whose beginnings windows of all queries begin, if their offsets allow it, or else windows of one
+    query, whichever leaves the least overlap.
+    """
+    windows = _windows(queries)
+    length = lcm(*(window.slide for window in windows))
+    found = (TimeParts(length, begin) for begin in sorted({window.offset for window in windows}))
+    return min(found, key=lambda parts: max(window.overhang(parts) for window in windows))
 
 
 def _wanted(overlap: int, unit: Unit) -> int:
@@ -94,9 +112,9 @@ def are_short(queries: Collection[PhysicalQuery], unit: Unit) -> bool:
     return segments_for(queries, unit).length <= HOURS * HOUR[unit]
 
 
-def overlap_of(queries: Iterable[PhysicalQuery], length: int) -> int:
-    """How many ticks a window can reach over the end of a segment of the length in which it begins."""
-    return max(window.overhang(length) for window in _windows(queries))
+def overlap_of(queries: Iterable[PhysicalQuery], parts: TimeParts) -> int:
+    """How many ticks a window can reach over the end of the part of time in which it begins."""
+    return max(window.overhang(parts) for window in _windows(queries))
 
 
 def _windows(queries: Iterable[PhysicalQuery]) -> list[Sliding]:

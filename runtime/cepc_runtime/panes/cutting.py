@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, TypeGuard
 
 from ..plan.select import SelectAny
 from ..plan.strategy import Count
-from ..plan.windows import Sliding
+from ..plan.windows import Sliding, TimeParts
 from ..sql.types import is_numeric
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ def has_loops(query: CountedQuery) -> bool:
     return False
 
 
-def pane_length(window: Sliding) -> int:
-    """In ticks; a divisor of those from any edge of a window to the next."""
-    edges = window.pane
-    return next(edges // count for count in range(min(PANES, edges), 0, -1) if edges % count == 0)
+def panes_in_time(window: Sliding) -> TimeParts:
+    """Those into which events are cut; between any edge of a window and the next are whole ones."""
+    edges = window.panes.length
+    length = next(edges // count for count in range(min(PANES, edges), 0, -1) if edges % count == 0)
+    return TimeParts(length, window.offset % length)

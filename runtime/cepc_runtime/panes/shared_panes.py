@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import replace
 from functools import cached_property
-from math import gcd
 from typing import TYPE_CHECKING, Final
 
 from ..cheap_dataclass import dataclass
@@ -15,7 +14,7 @@ from ..kernel.planes import is_exact, planes_of
 from ..plan.query import Measure
 from ..plan.sharing import Member, SharedStates
 from ..plan.strategy import Count, PhysicalQuery
-from ..plan.windows import Sliding, Unbounded
+from ..plan.windows import Sliding, TimeParts, Unbounded
 from ..sql.aggregate_functions import ALONE, COUNT
 from ..sql.expression import of_no_variable
 from .between_states import count_of_ways, from_to, ways_of
@@ -70,10 +69,10 @@ class Counting:
 
 @dataclass(frozen=True)
 class Family:
-    """`queries` are numbers of the plan's. A pane is `length` ticks of a partition."""
+    """`queries` are numbers of the plan's. A pane is of a partition, and its `times` say where it lies."""
 
     partition: tuple[str, ...]
-    length: int
+    times: TimeParts
     queries: tuple[tuple[int, CountedQuery], ...]
 
     @cached_property
@@ -155,15 +154,15 @@ def families_of(queries: Iterable[tuple[int, PhysicalQuery]]) -> tuple[Family, .
         own, partition = set(_numbers([query])), tuple(sorted(query.partition))
         if not own:
             continue
-        length = query.window.pane
-        family = next((one for one in found if one.partition == partition and one.pays(length, own)), None)
+        times = query.window.panes
+        family = next((one for one in found if one.partition == partition and one.pays(times, own)), None)
         if family is None:
-            found.append(_Growing(partition, length, own, [(number, query)]))
+            found.append(_Growing(partition, times, own, [(number, query)]))
         else:
-            family.length = gcd(family.length, length)
+            family.times = family.times.common(times)
             family.numbers |= own
             family.queries.append((number, query))
-    return tuple(Family(one.partition, one.length, tuple(one.queries)) for one in found)
+    return tuple(Family(one.partition, one.times, tuple(one.queries)) for one in found)
 
 
 @dataclass(slots=True)
@@ -171,15 +170,16 @@ class _Growing:
     """A family to which queries are added."""
 
     partition: tuple[str, ...]
-    length: int
+    times: TimeParts
     numbers: set[Number]
     queries: list[tuple[int, CountedQuery]]
 
-    def pays(self, length: int, numbers: set[Number]) -> bool:
+    def pays(self, times: TimeParts, numbers: set[Number]) -> bool:
         """Whether a query with such panes and numbers costs no more in the family than by itself."""
-        apart = _weight(len(self.numbers)) * length + _weight(len(numbers)) * self.length
+        length, own = self.times.length, times.length
+        apart = _weight(len(self.numbers)) * own + _weight(len(numbers)) * length
         together = _weight(len(self.numbers) + len(numbers - self.numbers))
-        return together * self.length * length <= apart * gcd(self.length, length)
+        return together * length * own <= apart * self.times.common(times).length
 
 
 def _weight(numbers: int) -> int:

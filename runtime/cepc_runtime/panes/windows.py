@@ -14,7 +14,7 @@ from ..kernel.planes import IntegerSumPlanes
 from ..numbers.columns import codes, combine_codes, dense
 from ..numbers.number_columns import integers, one_after_the_other, whole
 from ..numbers.sorting import order_of
-from ..plan.windows import Sliding
+from ..plan.windows import Sliding, TimeParts
 from ..results.totals import Totals, grouped
 from .arithmetic import PaneBlock, additive, blocks, compose, limit_of
 
@@ -64,10 +64,10 @@ class PaneRuns:
 
 @dataclass(frozen=True)
 class WindowRange:
-    """The windows from number `low` to `high`, of panes of a `length` that divides theirs; None is no bound."""
+    """The windows from number `low` to `high`, each a whole number of the panes; None is no bound."""
 
     window: Sliding
-    length: int
+    times: TimeParts
     low: int | None = None
     high: int | None = None
 
@@ -78,16 +78,16 @@ class WindowRange:
         distinct = np.unique(panes)
         places = groups * (len(distinct) + 1) + np.searchsorted(distinct, panes)
         of_group, numbers = self.of(groups, panes)
-        first = self.window.begin(numbers) // self.length
+        first = self.times.number(self.window.begin(numbers))
         begin, end = (
             np.searchsorted(places, of_group * (len(distinct) + 1) + np.searchsorted(distinct, pane))
-            for pane in (first, first + self.window.span // self.length)
+            for pane in (first, first + self.window.span // self.times.length)
         )
         return PaneRuns(order, of_group, numbers, begin, end)
 
     def of(self, groups: Ints, panes: Ints) -> tuple[Ints, Ints]:
         """Each window in which a group has a pane, by group and number, given by group and pane."""
-        starts = panes * self.length
+        starts = self.times.start(panes)
         first, last = self.window.first_holding(starts), self.window.last_holding(starts)
         if self.low is not None:
             first = np.maximum(first, min(max(self.low, -(1 << 62)), 1 << 62))
@@ -112,7 +112,7 @@ def totals_of_folded(
     assert isinstance(window, Sliding)
     columns = folded.keys
     groups, first = dense(combine_codes([codes(column) for column in columns.values()], len(folded))[0])
-    runs = WindowRange(window, family.length, low, high).runs(groups, folded.panes)
+    runs = WindowRange(window, family.times, low, high).runs(groups, folded.panes)
     for query, totals in zip(queries, _Windows.of(family, folded).totals(queries, runs), strict=True):
         yield (
             query,

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from ..cheap_dataclass import dataclass
 from ..events.segments import are_short, can_have_segments, segments_for
-from ..panes.cutting import can_be_cut, has_loops, pane_length
+from ..panes.cutting import can_be_cut, has_loops, panes_in_time
 from ..plan.select import SelectContiguous
 from ..plan.strategy import letters_read
-from ..plan.windows import Sliding
+from ..plan.windows import Sliding, TimeParts
 from ..results.partition_sums import has_partitions
 
 if TYPE_CHECKING:
@@ -29,16 +29,16 @@ Groupings = frozenset[tuple[str, ...]]
 class Class:
     """Queries, as indexes into the plan's, that need all events with equal `keys` in one place.
 
-    `letters` are those that some of them ask for; None where every event counts. `pane` is the length in ticks of the
-    panes into which the events are cut, so that there is more than one place: the queries' windows are products of
-    panes. With `segments` there is more than one place as well, each with all events of some windows. With `able`,
-    letters, the events of a group in which none of them occurs go nowhere: no query can match in it.
+    `letters` are those that some of them ask for; None where every event counts. `panes` are those into which the
+    events are cut, so that there is more than one place: the queries' windows are products of panes. With `segments`
+    there is more than one place as well, each with all events of some windows. With `able`, letters, the events of a
+    group in which none of them occurs go nowhere: no query can match in it.
     """
 
     keys: tuple[str, ...]
     queries: tuple[int, ...]
     letters: tuple[int, ...] | None
-    pane: int | None = None
+    panes: TimeParts | None = None
     segments: Segments | None = None
     able: tuple[int, ...] | None = None
 
@@ -53,16 +53,16 @@ def has_segments(query: PhysicalQuery, unit: Unit) -> bool:
     return bool(query.partition) or not can_be_cut(query) or has_loops(query) or are_short([query], unit)
 
 
-def pane_of(query: PhysicalQuery, unit: Unit) -> int | None:
-    """The length of a pane for a query that has one group, and so would be one task, but can be cut into panes."""
+def panes_of(query: PhysicalQuery, unit: Unit) -> TimeParts | None:
+    """The panes of a query that has one group, and so would be one task, but can be cut into panes."""
     if query.partition or not isinstance(query.window, Sliding) or not can_be_cut(query) or has_segments(query, unit):
         return None
-    return pane_length(query.window)
+    return panes_in_time(query.window)
 
 
 def has_subtotals(query: PhysicalQuery, unit: Unit) -> bool:
     """Whether the query's rows are made from what several tasks find: by partition, or by pane."""
-    return has_partitions(query) or pane_of(query, unit) is not None
+    return has_partitions(query) or panes_of(query, unit) is not None
 
 
 def keys_of(query: PhysicalQuery) -> tuple[str, ...]:
@@ -88,19 +88,19 @@ def classes_of(
     """The classes of the queries, in the order of first occurrence; with `cut`, one group is several parts where it can
     be, and that is the unit of time. So is each group of the GROUP BYs in `hot`.
     """
-    found: dict[tuple[tuple[str, ...], int | None, bool], list[int]] = {}
+    found: dict[tuple[tuple[str, ...], TimeParts | None, bool], list[int]] = {}
     for number, query in enumerate(queries):
         keys = tuple(sorted(query.partition)) if cut and has_partitions(query) else keys_of(query)
-        pane = pane_of(query, cut) if cut else None
+        panes = panes_of(query, cut) if cut else None
         is_hot = keys_of(query) in hot and can_have_segments(query)
         apart = cut is not None and (is_hot or has_segments(query, cut))
-        found.setdefault((keys, pane, apart), []).append(number)
+        found.setdefault((keys, panes, apart), []).append(number)
     return tuple(
         Class(
-            keys, tuple(numbers), _union(queries, numbers), pane,
+            keys, tuple(numbers), _union(queries, numbers), panes,
             segments_for([queries[number] for number in numbers], cut) if cut and apart else None,
         )
-        for (keys, pane, apart), numbers in found.items()
+        for (keys, panes, apart), numbers in found.items()
     )  # fmt: skip
 
 

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import pairwise
-from math import lcm
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from ..cheap_dataclass import dataclass
 from ..drive import found_together
-from ..events.segments import LONGEST, overlap_of
+from ..events.segments import LONGEST, edges_of, overlap_of
 from ..events.stretch import EVERYWHERE, TimeSpan
 from ..numbers.columns import dense_rows
 from ..plan.strategy import Count, CountNeighbours, is_counted
-from ..plan.windows import MatchBound, Sliding
+from ..plan.windows import MatchBound, Sliding, TimeParts
 from ..sql.types import varies
 from ..streaming.decision import Decision, Windows, decision_of
 from .classes import classes_of
@@ -71,14 +70,14 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Near:
-    """Queries of which a part of time needs the events of so many ticks before it and after it. Where it ends is a
-    multiple of `edges`.
+    """Queries of which a part of time needs the events of so many ticks before it and after it. It ends where one of
+    `edges` does.
     """
 
     queries: tuple[PhysicalQuery, ...]
     before: int
     after: int
-    edges: int = 1
+    edges: TimeParts = TimeParts(1)
 
     def around(self, span: TimeSpan) -> tuple[int | None, int | None]:
         """Between which times the events for a part are; None is no bound."""
@@ -183,9 +182,9 @@ def near_windows(queries: Iterable[PhysicalQuery], stream: StreamPlan, ticks: In
     if not own:
         return None
     later = max(decision.after for query in own if isinstance(decision := decision_of(query), Windows))
-    edges = lcm(*(query.window.slide for query in own if isinstance(query.window, Sliding)))
-    if edges * pieces * COARSE > int(ticks.max()) - int(ticks.min()):
-        edges = 1
+    edges = edges_of(own)
+    if edges.length * pieces * COARSE > int(ticks.max()) - int(ticks.min()):
+        edges = TimeParts(1)
     return Near(own, 0, overlap_of(own, edges) + later, edges)
 
 
@@ -219,10 +218,10 @@ def _by_time(reading: Reading, near: Near, mattering: Bools, pieces: int) -> lis
     return found
 
 
-def cuts_of(ticks: Ints, edges: int, pieces: int) -> list[int]:
+def cuts_of(ticks: Ints, edges: TimeParts, pieces: int) -> list[int]:
     """Where time is cut, so that about as many events are in each piece."""
     some = np.sort(ticks[:: max(len(ticks) // SAMPLE, 1)])
-    cuts = {int(some[len(some) * i // pieces]) // edges * edges for i in range(1, pieces)}
+    cuts = {edges.start(edges.number(int(some[len(some) * i // pieces]))) for i in range(1, pieces)}
     return [cut for cut in sorted(cuts) if cut > some[0]]
 
 

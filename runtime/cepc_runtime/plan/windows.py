@@ -23,11 +23,54 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class TimeParts:
+    """Time in parts of one length: part k, for every integer k, is `[k·length + begin, (k + 1)·length + begin)`. Part 0
+    is the first that begins at 0 or later: equal parts have equal numbers.
+    """
+
+    length: int
+    begin: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.begin < self.length:
+            raise ValueError(f"parts of {self.length} ticks, of which the first begins at {self.begin}")
+
+    def number(self, tick: Number) -> Number:
+        """That of the part that holds the instant."""
+        return (tick - self.begin) // self.length
+
+    def start(self, number: Number) -> Number:
+        return number * self.length + self.begin
+
+    def number_sql(self, tick: str) -> str:
+        """The same as Spark's SQL; it never overflows."""
+        earlier = f" - IF(PMOD({tick}, {self.length}L) < {self.begin}L, 1, 0)" if self.begin else ""
+        return f"{tick} DIV {self.length}L - IF({tick} % {self.length}L < 0, 1, 0){earlier}"
+
+    def since_sql(self, tick: str) -> str:
+        """How long ago the part began that holds the instant."""
+        begun = f"{tick} - {self.begin}L" if self.begin else tick
+        return f"PMOD({begun}, {self.length}L)"
+
+    def common(self, other: TimeParts) -> TimeParts:
+        """The longest of which those of both are whole numbers."""
+        length = gcd(self.length, other.length, self.begin - other.begin)
+        return TimeParts(length, self.begin % length)
+
+
+@dataclass(frozen=True, slots=True)
 class Sliding:
-    """Of an aggregate query: for every integer k, its number, the window `[k·slide, k·slide + span)`."""
+    """Of an aggregate query: for every integer k, its number, the window `[k·slide + offset, k·slide + offset + span)`.
+    The offset is not negative and less than the slide: equal windows have equal numbers.
+    """
 
     span: int
     slide: int
+    offset: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.offset < self.slide:
+            raise ValueError(f"an offset of {self.offset} where windows slide by {self.slide}")
 
     @property
     def open_at_once(self) -> int:
@@ -40,14 +83,15 @@ class Sliding:
         return self.slide < self.span
 
     @property
-    def pane(self) -> int:
-        """The longest time between edges of windows that all edges are a multiple of."""
-        return gcd(self.span, self.slide)
+    def panes(self) -> TimeParts:
+        """The longest ones of which every window is a whole number."""
+        length = gcd(self.span, self.slide)
+        return TimeParts(length, self.offset % length)
 
     @property
     def is_pane(self) -> bool:
         """Whether every window is one pane."""
-        return self.pane == self.span == self.slide
+        return self.panes.length == self.span == self.slide
 
     @property
     def edges(self) -> int:
@@ -62,7 +106,7 @@ class Sliding:
     # ---- in time: window k lies k slides after window 0 --------------------------------------------------------------
 
     def begin(self, number: Number) -> Number:
-        return number * self.slide
+        return number * self.slide + self.offset
 
     def end(self, number: Number) -> Number:
         return self.begin(number) + self.span
@@ -71,11 +115,11 @@ class Sliding:
         """The number of the first window that holds the instant, if one does: where windows are apart, the next after
         it.
         """
-        return (tick - self.span) // self.slide + 1
+        return (tick - self.offset - self.span) // self.slide + 1
 
     def last_holding(self, tick: Number) -> Number:
         """The number of the last window that has begun."""
-        return tick // self.slide
+        return (tick - self.offset) // self.slide
 
     def beginnings(self, first: int, end: int) -> range:
         """When windows begin, from a time on and before another."""
@@ -85,23 +129,22 @@ class Sliding:
         """When windows end, from a time on and before another."""
         return range(self.end(self.first_holding(first - 1)), end, self.slide)
 
-    def overhang(self, length: int) -> int:
-        """How far a window can reach over the end of the stretch in which it begins, where time is cut at the multiples
-        of a length.
-        """
-        return max(0, self.span - gcd(self.slide, length))
+    def overhang(self, parts: TimeParts) -> int:
+        """How far a window can reach over the end of the part of time in which it begins."""
+        step = gcd(self.slide, parts.length)  # so much before the end, or less, a window begins in some part
+        return max(0, self.span - step + (self.offset - parts.begin) % step)
 
     # ---- as Spark's SQL ----------------------------------------------------------------------------------------------
 
     def pane_sql(self, tick: str) -> str:
         """Where the pane of an instant begins."""
-        return f"{tick} - PMOD({tick}, {self.pane}L)"
+        return f"{tick} - {self.panes.since_sql(tick)}"
 
     def holding_sql(self, pane: str) -> str:
         """Where the windows begin that hold the pane that begins there, as an array."""
-        last = f"{pane} - PMOD({pane}, {self.slide}L)"  # the last window that has begun
+        last = f"{pane} - {TimeParts(self.slide, self.offset).since_sql(pane)}"  # the last window that has begun
         begins = f"TRANSFORM(SEQUENCE(0, {(self.span - 1) // self.slide}), i -> {last} - i * {self.slide}L)"
-        return f"FILTER({begins}, w -> {self.end_sql('w')} >= {pane} + {self.pane}L)"
+        return f"FILTER({begins}, w -> {self.end_sql('w')} >= {pane} + {self.panes.length}L)"
 
     def end_sql(self, begin: str) -> str:
         """Where the window ends that begins there."""
@@ -112,14 +155,17 @@ class Sliding:
     def clauses(self, duration: InWords) -> tuple[str, ...]:
         """As a query has it."""
         slide = () if self.slide == self.span else (f"SLIDE {duration(self.slide)}",)
-        return f"WITHIN {duration(self.span)}", *slide
+        offset = (f"OFFSET {duration(self.offset)}",) if self.offset else ()
+        return f"WITHIN {duration(self.span)}", *slide, *offset
 
     def in_short(self, duration: InWords) -> str:
         slide = "" if self.slide == self.span else f" sliding by {duration(self.slide)}"
-        return f"{duration(self.span)}{slide}"
+        offset = f" offset by {duration(self.offset)}" if self.offset else ""
+        return f"{duration(self.span)}{slide}{offset}"
 
     def in_full(self, duration: InWords) -> str:
-        return f"{duration(self.span)} long, a new one every {duration(self.slide)}"
+        offset = f", offset by {duration(self.offset)}" if self.offset else ""
+        return f"{duration(self.span)} long, a new one every {duration(self.slide)}{offset}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from ..events.grouped import read
 from ..events.letters import classify
 from ..events.segments import SEGMENT, reach_of
 from ..events.stretch import Stretch
-from ..panes.cutting import can_be_cut, pane_length
+from ..panes.cutting import can_be_cut, panes_in_time
 from ..panes.folded import concatenated, fold_exactly
 from ..panes.shared_panes import Family
 from ..panes.tables import from_table, projected, to_table
@@ -46,16 +46,16 @@ def pane_rows(batches: Iterable[Any], plan: PhysicalPlan, one: Class, packing: P
         reading = read(part.table, plan.stream)
         check_edges(reading.ticks, (plan.queries[number] for number in one.queries), plan.stream)
         kinds = classify(reading, plan.letters)
-        folded = fold_exactly(family, plan, reading, kinds, reading.ticks // family.length)
+        folded = fold_exactly(family, plan, reading, kinds, family.times.number(reading.ticks))
         if len(folded):
             for number, own in alone.items():
                 yield packing.subtotals(number, to_table(projected(folded, family, own)))
 
 
 def _family(queries: Sequence[tuple[int, CountedQuery]]) -> Family:
-    """Queries of one group with panes of one length."""
-    (length,) = {pane_length(query.window) for _, query in queries if isinstance(query.window, Sliding)}
-    return Family((), length, tuple(queries))
+    """Queries of one group with the same panes."""
+    (times,) = {panes_in_time(query.window) for _, query in queries if isinstance(query.window, Sliding)}
+    return Family((), times, tuple(queries))
 
 
 def segment_rows(

@@ -134,7 +134,7 @@ def cut(events: DataFrame, classes: Sequence[Class], ticks: str) -> DataFrame:
     it has segments. `ticks` is the event time as SQL.
     """
     numbered = list(enumerate(classes))
-    panes = {number: F.expr(_part(ticks, one.pane)) for number, one in numbered if one.pane is not None}
+    panes = {number: F.expr(one.panes.number_sql(ticks)) for number, one in numbered if one.panes is not None}
     segments = {number: F.expr(_segments(ticks, one.segments)) for number, one in numbered if one.segments is not None}
     if panes:
         events = events.withColumn(PANE, _by_class(panes, classes))
@@ -151,17 +151,13 @@ def _by_class(found: Mapping[int, Column], classes: Sequence[Class]) -> Column:
     return F.coalesce(*(F.when(F.col(CLASS) == number, column) for number, column in found.items()))
 
 
-def _part(ticks: str, length: int) -> str:
-    """The number of the part of time that the event is in, the first of them beginning at 0; it never overflows."""
-    return f"{ticks} DIV {length}L - IF({ticks} % {length}L < 0, 1, 0)"
-
-
 def _segments(ticks: str, segments: Segments) -> str:
     """The numbers of all the segments that the event is in."""
-    own = _part(ticks, segments.length)
+    own = segments.parts.number_sql(ticks)
     if not segments.overlap:
         return f"ARRAY({own})"
-    return f"IF(PMOD({ticks}, {segments.length}L) < {segments.overlap}L, ARRAY({own}, {own} - 1), ARRAY({own}))"
+    since = segments.parts.since_sql(ticks)
+    return f"IF({since} < {segments.overlap}L, ARRAY({own}, {own} - 1), ARRAY({own}))"
 
 
 def keys(classes: Sequence[Class]) -> list[Column]:
@@ -169,7 +165,7 @@ def keys(classes: Sequence[Class]) -> list[Column]:
     each key where the class has it.
     """
     names = dict.fromkeys(key for one in classes for key in one.keys)
-    panes = [F.col(PANE)] if any(one.pane is not None for one in classes) else []
+    panes = [F.col(PANE)] if any(one.panes is not None for one in classes) else []
     segments = [F.col(SEGMENT)] if any(one.segments is not None for one in classes) else []
     several = [F.col(CLASS)] if len(classes) > 1 else []
     return [*several, *(_key(name, classes) for name in names), *panes, *segments]

@@ -9,6 +9,7 @@ from pyarrow import Table
 from ..events.segments import Segments
 from ..parts.classes import Class, chosen
 from ..plan.packed import unpacked
+from ..plan.windows import TimeParts
 from .computed import computable, with_computed
 from .encoding import encoded
 from .events import CLASS, absent, copies, cut, has_letter, in_able_groups, keys, letters
@@ -47,6 +48,7 @@ __all__ = [
     "StreamPart",
     "Streamed",
     "Table",
+    "TimeParts",
     "absent",
     "computable",
     "copies",

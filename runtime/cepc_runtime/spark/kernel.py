@@ -61,7 +61,7 @@ def run_partition(
     try:
         for number, same in by_class(decoded(batches), class_column):
             one = classes[number]
-            if one.pane is not None:
+            if one.panes is not None:
                 yield from pane_rows(same, plan, one, packing, rows)
                 continue
             if one.segments is not None:

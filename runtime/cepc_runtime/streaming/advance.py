@@ -234,7 +234,7 @@ class _OfClass:
             yield from self._dues(self.program.classes[self.number].queries, ticks, watermark)
         for family, panes in zip(self.program.families[self.number], self.folded, strict=True):
             if panes is not None:
-                yield from self._dues([q for q, _ in family.queries], panes.folded.panes * family.length, watermark)
+                yield from self._dues([q for q, _ in family.queries], family.times.start(panes.folded.panes), watermark)
 
     def _dues(self, queries: Iterable[int], ticks: Ints, watermark: int) -> Iterator[int]:
         found = (decision.due(ticks, watermark) for decision in {self.program.decisions[q] for q in queries})

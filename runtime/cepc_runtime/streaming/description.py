@@ -230,7 +230,8 @@ class StateDescription:
         places = {shape: place for place, shape in enumerate(shapes)}
         return {
             "partition": list(family.partition),
-            "length": family.length,
+            "length": family.times.length,
+            **({"begin": family.times.begin} if family.times.begin else {}),
             "queries": [query.name for _, query in family.queries],
             "shapes": [[[list(step) for step in shape.steps], shape.end] for shape in shapes.values()],
             "numbers": [[places[n.shape], *_gathered(n, shapes[n.shape])] for n in family.numbers],

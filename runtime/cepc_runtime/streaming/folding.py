@@ -74,7 +74,7 @@ class Fold:
     def run(self, known: Known, old: Panes | None) -> Done:
         """`old` are the panes folded before the step."""
         ticks = known.reading.ticks
-        panes = ticks // self.family.length
+        panes = self.family.times.number(ticks)
         loose, crowded = self._crowded(known, panes, old)
         groups, dense = self._groups(known.reading, old)
         closing = loose & self._closing(ticks)
@@ -104,7 +104,7 @@ class Fold:
         if old is not None:
             loose &= ~(inside & before(ticks, old.until))
         counted = np.bincount(spots[loose & known.free], minlength=int(spots.max()) + 1)
-        length = float(self.family.length)
+        length = float(self.family.times.length)
         near = np.abs(panes * length) + length < _FAR
         return loose, loose & self._needed(panes) & (inside | (counted[spots] >= self.least)) & near
 
@@ -132,7 +132,7 @@ class Fold:
     def _needed(self, panes: Ints) -> Bools:
         """Which panes an open window of some query holds."""
         found = np.zeros(len(panes), dtype=np.bool_)
-        starts = panes * self.family.length
+        starts = self.family.times.start(panes)
         for windows in set(self.windows.values()):
             held = windows.window.first_holding(starts) <= windows.window.last_holding(starts)
             found |= held & ~before(starts, windows.needed_from(self.step.watermark))
@@ -145,7 +145,7 @@ class Fold:
         found = np.zeros(len(panes), dtype=np.bool_)
         for windows in set(self.windows.values()):
             window = windows.window
-            last = window.end(window.last_holding(panes * self.family.length))
+            last = window.end(window.last_holding(self.family.times.start(panes)))
             part = 4 if window.overlap else 2
             found |= ~before(last, self.step.watermark + window.span // part)
         return found
@@ -196,7 +196,7 @@ class Fold:
                 continue
             for plan in plans:
                 check_edges(ticks[inside & before(ticks, end) & ~before(ticks, start)], [plan], self.plan.stream)
-            starts = folded.panes * self.family.length
+            starts = self.family.times.start(folded.panes)
             there = folded.take(before(starts, end) & ~before(starts, start))
             if not len(there):
                 continue

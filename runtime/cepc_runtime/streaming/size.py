@@ -83,7 +83,7 @@ def state_size(plan: PhysicalPlan) -> tuple[QuerySize, ...]:
         names = tuple(query.name for _, query in family.queries)
         for name in names:
             others = tuple(other for other in names[:NAMED] if other != name)
-            of[name] = PaneSize(family.length, least, size, others)
+            of[name] = PaneSize(family.times.length, least, size, others)
     types = dict(plan.stream.columns)
     return tuple(
         _size(query, event, of.get(query.name), types)

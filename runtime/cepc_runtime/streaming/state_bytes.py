@@ -24,7 +24,7 @@ from ..numbers.columns import flat
 from ..numbers.number_columns import from_arrow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 VERSION: Final = 4
 """A checkpoint of another version is refused, never misread."""
@@ -137,13 +137,18 @@ def tables(state: StateBytes) -> Iterator[tuple[str, Any]]:
         for family, panes in zip(one["families"], found.panes, strict=True):
             if panes is not None:
                 index, numbers = from_ipc(panes.index), from_ipc(panes.numbers)
-                names = [*family["partition"], f"pane of {family['length']} ticks"]
+                names = [*family["partition"], _pane_label(family)]
                 names += [_label(number, family, about["letters"]) for number in family["numbers"]]
                 columns = [*index.columns, *(map(_shown, numbers.columns))]
                 yield f"panes of {', '.join(family['queries'])}, by {keys}", pa.table(columns, names)
         for query, quiet in zip(one.get("quiet", ()), found.quiet, strict=True):
             if quiet:
                 yield f"silences of {query}: the last tick with which no match begins", from_ipc(quiet)
+
+
+def _pane_label(family: Mapping[str, Any]) -> str:
+    begin = f" from {family['begin']}" if "begin" in family else ""
+    return f"pane of {family['length']} ticks{begin}"
 
 
 def _with_marks(events: Any, queries: Sequence[str]) -> Any:

@@ -13,6 +13,7 @@ from ..cheap_dataclass import dataclass
 from ..events.letter_words import BITS
 from ..panes.folded import Kept
 from ..panes.tables import from_index, from_numbers
+from ..plan.windows import TimeParts
 from ..sql.types import to_arrow
 from .description import changes, described_numbers, number_names, words
 from .held import Held, Panes
@@ -167,11 +168,8 @@ def _of_family(
     """None where nothing was folded for its queries; they have their events."""
     names = sorted(query.name for _, query in family.queries)
     for place, other in enumerate(described["families"]):
-        if (tuple(other["partition"]), other["length"], sorted(other["queries"])) == (
-            family.partition,
-            family.length,
-            names,
-        ):
+        times = TimeParts(other["length"], other.get("begin", 0))
+        if (tuple(other["partition"]), times, sorted(other["queries"])) == (family.partition, family.times, names):
             numbers = {number: n for n, number in enumerate(described_numbers(other, letters))}
             wanted = number_names(family, own.letters)
             if all(number in numbers for number in wanted):
