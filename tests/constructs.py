@@ -157,6 +157,9 @@ def _results(query: ast.Query, types: dict[str, str]) -> Iterator[str]:
         slide = within if query.slide is None else query.slide.microseconds
         assert within is not None
         assert slide is not None
+        offset = 0 if query.offset is None else query.offset.microseconds
+        assert offset is not None
+        yield from ["OFFSET"] * (offset % slide != 0)
         yield "SLIDE at WITHIN" if slide == within else "SLIDE below WITHIN" if slide < within else "SLIDE above WITHIN"
     if any(isinstance(item.expression, ast.Star) for item in query.returns.items):
         yield "MATCH *"
@@ -278,7 +281,7 @@ def _among(name: str, names: tuple[str, ...]) -> bool:
 
 
 MATCHES_ONLY: Final = ("FIRST…", "LAST…", "COLLECT…", "MATCH *", "bound of a match")
-AGGREGATES_ONLY: Final = ("TRY_…", *SLIDES, "a cast around an aggregate", "counted…")
+AGGREGATES_ONLY: Final = ("TRY_…", *SLIDES, "OFFSET", "a cast around an aggregate", "counted…")
 OF_SEVERAL: Final = (
     "COUNT of events",
     *(f"{function} {of}…" for function in OF_COLUMNS for of in TYPES),

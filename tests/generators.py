@@ -7,6 +7,7 @@ Nothing here makes sense beyond grammar: names are resolved nowhere and types ne
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
 KEYWORDS = (
     "AFTER", "AND", "ANY", "AS", "BETWEEN", "BY", "CASE", "CAST", "CONTIGUOUS", "DATE", "DISTINCT", "DIV", "ELSE",
     "END", "ESCAPE", "EVENT", "EXTRACT", "FALSE", "FIRST", "FROM", "GROUP", "GROUPBY", "GROUP_BY", "HAVING",
-"ILIKE", "IMPORT", "IN", "INTERVAL", "IS", "LAST", "LIKE", "MATCH", "NEXT", "NOT", "NULL", "OR", "ORDER",
-    "PAST", "PATTERN", "QUERY", "REGEXP", "RETURN", "RLIKE", "SELECT", "SEQ", "SKIP", "SLIDE", "SOME", "STREAM",
-    "TEST", "THEN", "TIME", "TIMESTAMP", "TIMESTAMP_NTZ", "TO", "TRUE", "TRY_CAST", "TYPE", "UNBOUNDED", "UNIT",
+"ILIKE", "IMPORT", "IN", "INTERVAL", "IS", "LAST", "LIKE", "MATCH", "NEXT", "NOT", "NULL", "OFFSET", "OR", "ORDER",
+    "PAST", "PATTERN", "QUERY", "REGEXP", "RETURN", "RLIKE", "SELECT", "SEQ", "SKIP", "SLIDE", "SOME", "STREAM", "TEST",
+    "THEN", "TIME", "TIMESTAMP", "TIMESTAMP_NTZ", "TO", "TRUE", "TRY_CAST", "TYPE", "UNBOUNDED", "UNIT",
     "UNKNOWN", "WATERMARK", "WHEN", "WHERE", "WINDOW", "WITHIN",
     "GIVEN", "EXPECT", "FOR", "NO", "ROWS", "VALUES",
 )  # fmt: skip
@@ -66,6 +67,7 @@ types = st.recursive(
 )
 _UNITS: Any = st.sampled_from([*ast.MICROSECONDS, "MONTH", "YEAR"])
 durations = st.builds(ast.Duration, st.sampled_from(["1", "5", "20", "0", "0.5", ".5", "5.", "1e3"]), _UNITS)
+offsets = durations | durations.map(lambda one: replace(one, amount=f"-{one.amount}"))
 
 # ---- expressions -----------------------------------------------------------------------------------------------------
 
@@ -213,6 +215,7 @@ queries = st.builds(
     _tuples(st.builds(ast.GroupItem, _tuples(names)), 0),
     st.none() | expressions,
     st.none() | durations,
+    st.none() | offsets,
     st.none() | names,
     _SELECT,
     st.none() | _SKIPS,

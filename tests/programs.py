@@ -233,8 +233,15 @@ def _window(chance: Random, least: int, match: bool) -> str:
     if chance.random() < 0.15:
         return "UNBOUNDED"
     length = least + chance.choice((1, 2, 3, 4, 8))
-    slide = "" if match else chance.choice(("", " SLIDE 1 s", " SLIDE 2 s", " SLIDE 2 s", f" SLIDE {length + 1} s"))
-    return f"{length} s{slide}"
+    if match:
+        return f"{length} s"
+    slide = chance.choice(("", " SLIDE 1 s", " SLIDE 2 s", " SLIDE 2 s", f" SLIDE {length + 1} s"))
+    return f"{length} s{slide}{_offset(chance)}"
+
+
+def _offset(chance: Random) -> str:
+    """Of windows, mostly none; some are longer than a slide, and some whole slides."""
+    return f" OFFSET {chance.choice((1, 1, -1, -2, 3, 7, -100, 0))} s" if chance.random() < 0.25 else ""
 
 
 Form = tuple[str, str, str, Callable[[Any], Any]]
@@ -391,6 +398,7 @@ def between_neighbours(chance: Random, grouped: bool | None = None, keyed: bool 
     select = chance.choice(("", "", "SELECT CONTIGUOUS "))
     having = "HAVING COUNT(*) > 1 " if chance.random() < 0.1 else ""
     window = chance.choice(("5 s", "8 s SLIDE 2 s", "12 s SLIDE 3 s", "5 s SLIDE 6 s", "UNBOUNDED"))
+    window += "" if window == "UNBOUNDED" else _offset(chance)
     named = "".join(definition for name, definition in NAMED_NEIGHBOURS.items() if name in whole)
     text = f"{named}QUERY q RETURN {items}\n PATTERN {whole}\n {where}{by}{having}{select} WITHIN {window};\n"
     time, unit = _time(chance)
@@ -426,7 +434,7 @@ def beside_itself(chance: Random) -> Case:
     operator = chance.choice(("AND", "AND", "AND", "SEQ", *(() if after else ("SOME",))))
     keyed = _keyed(chance)
     items = ["COUNT(*) AS n", f"COUNT({v}) AS of_v"] if match else ["COUNT(*) AS n", f"SUM({v}.x) AS s"]
-    window = f"{chance.choice((5, 8))} s{'' if match else chance.choice(('', ' SLIDE 2 s'))}"
+    window = f"{chance.choice((5, 8))} s{'' if match else chance.choice(('', ' SLIDE 2 s')) + _offset(chance)}"
     clauses = [f"QUERY q RETURN {'MATCH ' if match else ''}{', '.join(['word', *items] if keyed else items)}"]
     clauses += [f"PATTERN {operator}({', '.join(parts)})"]
     clauses += ["WHERE [word]" if match else "GROUP BY word"] * keyed
@@ -478,6 +486,7 @@ def _overlapping(chance: Random, number: int, pieces: list[str], window: str, ke
     items, where = (f"word, {items}", f"{where} GROUP BY word") if group else (items, where)
     if chance.random() < 0.5:
         window = chance.choice(("3 s SLIDE 1 s", "8 s SLIDE 4 s", "UNBOUNDED"))
+    window += "" if window == "UNBOUNDED" else _offset(chance)  # often all that two queries' windows differ in
     return f"QUERY q{number or ''} RETURN {items} PATTERN {whole}{where} WITHIN {window};\n"
 
 
@@ -495,4 +504,6 @@ def crowded(chance: Random) -> Case:
         }
         found.append(free(chance) | event)
     rows = tuple(timed(row) for row in found) if "at TIMESTAMP" in made.text else tuple(found)
-    return with_computed(chance, Case(made.text.replace("WITHIN UNBOUNDED", "WITHIN 6 s SLIDE 2 s"), rows))
+    return with_computed(
+        chance, Case(made.text.replace("WITHIN UNBOUNDED", f"WITHIN 6 s SLIDE 2 s{_offset(chance)}"), rows)
+    )

@@ -92,6 +92,7 @@ def smaller(node: Any) -> Iterator[Any]:
                 replace(node, where=None),
                 replace(node, having=None),
                 replace(node, slide=None),
+                replace(node, offset=None),
                 replace(node, after_match=None),
                 replace(node, group_by=()),
             ):

@@ -58,9 +58,8 @@ def query(clauses: str, returns: str = "MATCH *") -> ast.Program:
     What precedes the keyword QUERY is put before the query: `EVENT …; QUERY SEQ(A, B)`.
     """
     before, _, clauses = clauses.rpartition("QUERY ")
-    window = (
-        "" if re.search(r"\bWITHIN (\d+ s(?! ?,| ?\))|UNBOUNDED)\s*(SLIDE \d+ s)?\s*$", clauses) else " WITHIN 100 s"
-    )
+    given = r"\bWITHIN (\d+ s(?! ?,| ?\))|UNBOUNDED)\s*(SLIDE \d+ s)?\s*(OFFSET -?\d+ s)?\s*$"
+    window = "" if re.search(given, clauses) else " WITHIN 100 s"
     returned = "" if clauses.startswith("RETURN") else f"RETURN {returns} PATTERN "
     return program(f"{STREAM}{before}QUERY q {returned}{clauses}{window};")
 

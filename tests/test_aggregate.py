@@ -25,6 +25,7 @@ from cepc_runtime.numbers.exact_columns import cast_column, quotients
 from cepc_runtime.numbers.pieces import bits_for, pieces
 from cepc_runtime.plan.physical import PhysicalPlan
 from cepc_runtime.plan.query import OutputPlan
+from cepc_runtime.plan.windows import Sliding
 from cepc_runtime.results.as_columns import ResultOverflowError, WindowEdgeError
 from cepc_runtime.results.fewest import fewest
 from cepc_runtime.sql.expression import Aggregate, Call, Expression, Literal
@@ -101,6 +102,20 @@ def test_windows_past_the_range_of_times_are_refused() -> None:
     source = table([(2**31 - 1, "A", "g", 0)]).set_column(0, "t", pa.array([2**31 - 1], pa.int32()))
     with pytest.raises(WindowEdgeError, match="no INT"):
         driven(source, PhysicalPlan(stream(time=INT), LETTERS, (only(COUNT, within=10),)))
+
+
+@pytest.mark.parametrize(("within", "slide"), [(10, 10), (10, 3), (3, 10)])
+@pytest.mark.parametrize("offset", range(3))
+def test_windows_near_the_ends_of_times_are_right_or_refused(within: int, slide: int, offset: int) -> None:
+    query = replace(only(COUNT, within=within), window=Sliding(within, slide, offset))
+    for tick in (2**63 - 30, 30 - 2**63):
+        rows = rows_of(query, [(tick, "A", "g", 0)])
+        assert len(rows) == len([k for k in range(tick - within + 1, tick + 1) if (k - offset) % slide == 0])
+        assert all((row["window_start"] - offset) % slide == 0 for row in rows)
+        assert all(row["window_start"] <= tick < row["window_end"] == row["window_start"] + within for row in rows)
+    for tick in (2**63 - 1, -(2**63)):
+        with pytest.raises(WindowEdgeError):
+            rows_of(query, [(tick, "A", "g", 0)])
 
 
 def test_unbounded_has_no_window() -> None:

@@ -122,6 +122,10 @@ def test_the_strategy_of_a_query_is_said_with_its_reason(
 
 OBSTACLES = [
     ("WITHIN 9 min SLIDE 3 min", "r would share all with q if its window were 10 minutes sliding by 5 minutes"),
+    (
+        "WITHIN 10 min SLIDE 5 min OFFSET 1 min",
+        "r would share all with q if its window were 10 minutes sliding by 5 minutes",
+    ),
     ("WHERE [x] WITHIN 10 min SLIDE 5 min", "r would share all with q if its events agreed on nothing"),
     ("WHERE B.x > 1 WITHIN 10 min SLIDE 5 min", "r would share all with q if B had the same conditions"),
     (
@@ -146,8 +150,15 @@ def test_what_prevented_more_sharing_is_said(clauses: str, sentence: str) -> Non
 
 
 def test_queries_that_share_all_lack_nothing() -> None:
-    queries = TWO.split(";")[0] + "; QUERY r RETURN SUM(A.x) AS sum PATTERN SEQ(A, B+, C) WITHIN 10 min SLIDE 5 min;"
-    assert explained(queries)[1].obstacles == ()
+    for offset in ("", " OFFSET 5 min", " OFFSET -1 h"):  # whole slides
+        query = f"QUERY r RETURN SUM(A.x) AS sum PATTERN SEQ(A, B+, C) WITHIN 10 min SLIDE 5 min{offset};"
+        assert explained(f"{TWO.split(';')[0]}; {query}")[1].obstacles == ()
+
+
+def test_the_offset_of_windows_is_said() -> None:
+    program, found = explained("QUERY q RETURN COUNT(*) PATTERN SEQ(A, B+, C) WITHIN 10 min SLIDE 5 min OFFSET -1 min;")
+    text = as_text.to_text(program, [found])
+    assert "window           10 minutes long, a new one every 5 minutes, offset by 4 minutes" in text
 
 
 def test_as_json_it_is_data() -> None:

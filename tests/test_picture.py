@@ -314,6 +314,11 @@ WINDOWS = {
     "a window that is no multiple of the slide": (["12 min SLIDE 5 min"] * 2, [(0, 2, 5, 7, 10, 12)]),
     "without overlap": (["5 min"] * 2, [(0, 5)]),
     "two windows": (["10 min SLIDE 5 min", "20 min SLIDE 5 min"], [(0, 5, 10, 15, 20)]),
+    "one offset": (["20 min SLIDE 5 min OFFSET 2 min"] * 2, [(0, 5, 10, 15, 20)]),
+    "two offsets": (
+        ["20 min SLIDE 5 min OFFSET 1 min", "20 min SLIDE 5 min OFFSET 3 min"],
+        [(0, 2, 5, 7, 10, 12, 15, 17, 20)],
+    ),
     "too many": (["2 h SLIDE 1 min"] * 2, [tuple(range(MOST + 1))]),
 }
 

@@ -56,6 +56,12 @@ WINDOWS = [
     ("COUNT(*) AS n", "9 s SLIDE 3 s", Sliding(9_000_000, 3_000_000)),
     ("COUNT(*) AS n", "9 s", Sliding(9_000_000, 9_000_000)),
     ("COUNT(*) AS n", "1.5 MINUTES SLIDE 1 ms", Sliding(90_000_000, 1_000)),
+    ("COUNT(*) AS n", "9 s OFFSET 0 s", Sliding(9_000_000, 9_000_000)),
+    ("COUNT(*) AS n", "1 DAY OFFSET 2 HOURS", Sliding(86_400_000_000, 86_400_000_000, 7_200_000_000)),
+    ("COUNT(*) AS n", "1 DAY OFFSET -2 HOURS", Sliding(86_400_000_000, 86_400_000_000, 79_200_000_000)),
+    ("COUNT(*) AS n", "9 s SLIDE 3 s OFFSET 2.5 s", Sliding(9_000_000, 3_000_000, 2_500_000)),
+    ("COUNT(*) AS n", "9 s SLIDE 3 s OFFSET 1 h", Sliding(9_000_000, 3_000_000)),
+    ("COUNT(*) AS n", "9 s SLIDE 3 s OFFSET -100000000000 WEEKS", Sliding(9_000_000, 3_000_000)),
     ("COUNT(*) AS n", "UNBOUNDED", Unbounded()),
     ("MATCH *", "1 WEEK", MatchBound(604_800_000_000)),
     ("MATCH *", "UNBOUNDED", Unbounded()),
@@ -66,6 +72,18 @@ WINDOWS = [
 def test_windows_in_ticks(returns: str, within: str, expected: Window) -> None:
     window = resolved("SEQ(A, B)", returns=returns, within=within).window
     assert window == expected
+
+
+def test_an_offset_is_in_the_ticks_of_the_event_time() -> None:
+    def window(time: str, within: str) -> Window:
+        stream = f"STREAM s (at {time.split()[0]}) EVENT TIME at {' '.join(time.split()[1:])};"
+        checked = check_text(f"{stream} QUERY q RETURN COUNT(*) AS n PATTERN s WITHIN {within};", "q.cep").program
+        assert checked is not None
+        return checked.queries[0].window
+
+    assert window("BIGINT UNIT ms", "1 s OFFSET -300 ms") == Sliding(1000, 1000, 700)
+    assert window("INT UNIT s", "1 h OFFSET 5 min") == Sliding(3600, 3600, 300)
+    assert window("DATE", "1 WEEK OFFSET 4 DAYS") == Sliding(7, 7, 4)
 
 
 RESULTS = [
@@ -137,6 +155,13 @@ WRONG_WINDOWS = [
     ("SLIDE in a match query", "MATCH *", "9 s SLIDE 1 s", ["E0505"]),
     ("SLIDE with an aggregate that is refused", "skewness(A.x) AS n", "9 s SLIDE 1 s", ["E0311"]),
     ("UNBOUNDED with SLIDE", "COUNT(*) AS n", "UNBOUNDED SLIDE 1 s", ["E0506"]),
+    ("OFFSET in a match query", "MATCH *", "9 s OFFSET 1 s", ["E0505"]),
+    ("SLIDE and OFFSET in a match query", "MATCH *", "9 s SLIDE 1 s OFFSET 1 s", ["E0505", "E0505"]),
+    ("OFFSET with an aggregate that is refused", "skewness(A.x) AS n", "9 s OFFSET 1 s", ["E0311", "W0502"]),
+    ("UNBOUNDED with OFFSET", "COUNT(*) AS n", "UNBOUNDED OFFSET 1 s", ["E0506"]),
+    ("an OFFSET in months", "COUNT(*) AS n", "9 s SLIDE 1 s OFFSET 1 MONTH", ["E0508"]),
+    ("an OFFSET finer than a microsecond", "COUNT(*) AS n", "9 s SLIDE 1 s OFFSET -1e-7 s", ["E0509"]),
+    ("an OFFSET of too many digits", "COUNT(*) AS n", f"9 s SLIDE 1 s OFFSET -{'9' * 70} s", ["E0510"]),
     ("a window of 0", "COUNT(*) AS n", "0 s SLIDE 1 s", ["E0507"]),
     ("a slide of 0", "COUNT(*) AS n", "1 s SLIDE 0 s", ["E0507"]),
     ("months and years", "COUNT(*) AS n", "1 YEAR SLIDE 1 MONTH", ["E0508", "E0508"]),

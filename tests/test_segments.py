@@ -45,6 +45,9 @@ LENGTHS = [
     ("but twice what is read twice", ["WITHIN 3 h SLIDE 1 h"], Segments(4 * 3600, 2 * 3600)),
     ("windows side by side reach over no edge", ["WITHIN 10 s"], Segments(10, 0)),
     ("windows with gaps", ["WITHIN 10 s SLIDE 15 s"], Segments(15, 0)),
+    ("windows side by side that begin later", ["WITHIN 10 s OFFSET 3 s"], Segments(10, 0, 3)),
+    ("edges that meet later", ["WITHIN 10 s SLIDE 5 s OFFSET 1 s", "WITHIN 12 s SLIDE 4 s OFFSET 9 s"], Segments(80, 8, 1)),
+    ("edges that never meet", ["WITHIN 10 s", "WITHIN 10 s OFFSET 3 s"], Segments(30, 3)),
     ("of several queries", ["WITHIN 10 s SLIDE 5 s", "WITHIN 12 s SLIDE 4 s"], Segments(80, 8)),
     (
         "edges that seldom meet",

@@ -87,6 +87,8 @@ def test_one_group_has_the_rows_of_the_local_engine_however_it_is_cut(spark: Spa
         "QUERY over RETURN COUNT(*) AS n, SUM(A.x) AS x PATTERN SEQ(A+, B) WITHIN 9 s SLIDE 3 s;\n"
         "QUERY beside RETURN COUNT(*) AS n, MAX(B.x) AS x PATTERN SEQ(A, NOT C, B) WITHIN 6 s;\n"
         "QUERY days RETURN COUNT(*) AS n, AVG(B.x) AS x PATTERN SEQ(A, B) WITHIN 2 DAYS SLIDE 1 DAY;\n"
+        "QUERY later RETURN COUNT(*) AS n PATTERN SEQ(A+, B) WITHIN 9 s SLIDE 3 s OFFSET 4 s;\n"
+        "QUERY half RETURN COUNT(*) AS n, AVG(B.x) AS x PATTERN SEQ(A, B) WITHIN 2 DAYS SLIDE 1 DAY OFFSET -1 s;\n"
         "QUERY all RETURN COUNT(*) AS n PATTERN SEQ(C, B) WITHIN UNBOUNDED;\n"
         "QUERY grouped RETURN k, COUNT(*) AS n PATTERN SEQ(A, B) GROUP BY k WITHIN 9 s SLIDE 3 s;\n"
     )
@@ -778,6 +780,8 @@ PATTERN Big b WITHIN 4 {u} SLIDE 4 {u};
 QUERY texts RETURN k, CAST(COUNT(*) AS STRING) AS n, CAST(SUM(A.l) AS STRING) AS l, CAST(SUM(A.z) AS DOUBLE) AS z, TRY_SUM(A.l) AS t
 PATTERN A WHERE A.y IS NOT NULL GROUP BY k HAVING COUNT(*) > 1 WITHIN UNBOUNDED;
 QUERY gaps RETURN COUNT(*) AS n PATTERN A WITHIN 1 {u} SLIDE 3 {u};
+QUERY later RETURN k, SUM(A.i) AS i, COUNT(*) AS n PATTERN A GROUP BY k WITHIN 4 {u} OFFSET 3 {u};
+QUERY earlier RETURN k, SUM(A.l) AS l, COUNT(*) AS n PATTERN A GROUP BY k WITHIN 6 {u} SLIDE 4 {u} OFFSET -1 {u};
 QUERY none RETURN COUNT(*) AS n PATTERN Nothing WITHIN UNBOUNDED;
 """
 

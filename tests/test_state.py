@@ -88,6 +88,7 @@ COMPILED_AGAIN = {
     + "EVENT Low AS B WHERE x < 0;\nPATTERN p AS SEQ(D d, C c);\n"
     + HIGH
     + "".join(QUERIES),
+    "OFFSETs of whole slides": FIRST.replace("WITHIN 10 s;", "WITHIN 10 s OFFSET -20 s;"),
     "another query between them, in another order": STREAM + HIGH + SKIPPING + QUIET + BOTH + OTHER + TREND + FOLDED,
 }
 
@@ -117,10 +118,10 @@ def test_another_compilation_of_the_same_queries_goes_on(text: str) -> None:
 def test_what_other_statements_do_to_the_numbers_of_a_plan() -> None:
     """Else the test above would say little."""
     first, *others = [job(text, NAMES)[1].answering for text in (FIRST, *COMPILED_AGAIN.values())]
-    assert [first.letters == other.letters for other in others] == [False, False, True, False]
-    assert [first.plan_text == other.plan_text for other in others] == [False, False, True, False]
+    assert [first.letters == other.letters for other in others] == [False, False, True, True, False]
+    assert [first.plan_text == other.plan_text for other in others] == [False, False, True, True, False]
     numbers = [[family.numbers for family in one.program.families[0]] for one in (first, *others)]
-    assert [numbers[0] == own for own in numbers[1:]] == [False, False, True, False]
+    assert [numbers[0] == own for own in numbers[1:]] == [False, False, True, True, False]
 
 
 def test_a_query_that_is_another_one_is_refused_by_name() -> None:
@@ -130,6 +131,7 @@ def test_a_query_that_is_another_one_is_refused_by_name() -> None:
         "query folded is not what it was": FIRST.replace("SUM(b.x) AS s", "SUM(b.y) AS s"),
         "query skipping is not what it was": FIRST.replace("a.x = 2", "a.x = 3"),
         "query trend is not what it was": FIRST.replace("WITHIN 20 s SLIDE", "WITHIN 30 s SLIDE"),
+        "query both is not what it was": FIRST.replace("WITHIN 10 s;", "WITHIN 10 s OFFSET 5 s;"),
         "query folded is not what it was; query both is not what it was": FIRST.replace("WHERE x > 1", "WHERE x > 2"),
         "the event time or the event types of stream s are not": FIRST.replace(
             "UNIT s EVENT", "UNIT s ORDER BY y EVENT"

@@ -19,6 +19,7 @@ from cepc_runtime.events.grouped import read, select
 from cepc_runtime.events.letters import Kinds, classify
 from cepc_runtime.panes.folded import Folded, fold, product, together
 from cepc_runtime.parts.classes import Class, keys_of
+from cepc_runtime.plan.windows import TimeParts
 from cepc_runtime.streaming.advance import advance, flow
 from cepc_runtime.streaming.decision import Decision, decision_of
 from cepc_runtime.streaming.program import Program, UnboundedError
@@ -409,6 +410,14 @@ FOLDED = {
         "QUERY q RETURN COUNT(*) AS n PATTERN SEQ(A, B) WITHIN 20 s SLIDE 5 s;\n"
         "QUERY r RETURN COUNT(*) AS n PATTERN SEQ(A, NOT C, D) WITHIN 10 s;"
     ),
+    "windows that begin later": (
+        "QUERY q RETURN COUNT(*) AS n, SUM(a.x) AS s PATTERN SEQ(A a, B+ b) WITHIN 8 s SLIDE 2 s OFFSET 1 s;\n"
+        "QUERY r RETURN MAX(v.x) AS m PATTERN SEQ(A, B+ v) WITHIN 10 s OFFSET -3 s;"
+    ),
+    "windows that differ in when they begin": (
+        "QUERY q RETURN COUNT(*) AS n PATTERN SEQ(A a, B b) WITHIN 20 s SLIDE 10 s;\n"
+        "QUERY r RETURN COUNT(*) AS n PATTERN SEQ(A, B) WITHIN 20 s SLIDE 10 s OFFSET 5 s;"
+    ),
     "several windows": (
         "QUERY q RETURN COUNT(*) AS n, SUM(a.x) AS s PATTERN SEQ(A a, B+ b) WITHIN 8 s SLIDE 2 s;\n"
         "QUERY r RETURN MAX(v.x) AS m PATTERN SEQ(A, B+ v) WITHIN 12 s SLIDE 4 s;"
@@ -655,6 +664,22 @@ def test_state_shrinks_with_sharing(one: str, other: str, more: float) -> None:
 def test_queries_whose_windows_have_no_good_common_pane_have_panes_of_their_own() -> None:
     text = "QUERY q RETURN COUNT(*) AS n PATTERN A WITHIN 10 s;\nQUERY r RETURN COUNT(*) AS n PATTERN A WITHIN 7 s;"
     assert [family.times.length for family in whole(compile_text(STREAM + text)).families[0]] == [10, 7]
+
+
+@pytest.mark.parametrize(
+    ("offset", "times"),
+    [
+        (2, [TimeParts(10, 2)]),
+        (12, [TimeParts(10, 2)]),
+        (7, [TimeParts(5, 2)]),
+        (3, [TimeParts(10, 2), TimeParts(10, 3)]),
+    ],
+)
+def test_panes_begin_where_windows_do(offset: int, times: list[TimeParts]) -> None:
+    """Those of two queries are cut finer where that is less than two panes for every tick."""
+    one = "QUERY q RETURN COUNT(*) AS n PATTERN A WITHIN 10 s OFFSET 2 s;\n"
+    text = f"{STREAM}{one}QUERY r RETURN COUNT(*) AS n PATTERN A WITHIN 10 s OFFSET {offset} s;"
+    assert [family.times for family in whole(compile_text(text)).families[0]] == times
 
 
 def test_the_size_of_the_state_is_told_before_it_runs() -> None:

@@ -242,7 +242,7 @@ class Aim:
         self._chance, self._extreme = chance, extreme
         self.within = None if self._finder.length is None else self._finder.length // SECOND
         slide = None if self._finder.of_matches else self._finder.slide
-        self._slide = None if slide is None else slide // SECOND
+        self._slide, self._offset = None if slide is None else slide // SECOND, self._finder.offset // SECOND
         self._scopes: dict[Scope, list[Condition]] = {}
 
     # ---- words that the query accepts ------------------------------------------------------------------------------
@@ -266,9 +266,7 @@ class Aim:
             begin = self._chance.randrange(-9, 9)
             if self.within is None or self._slide is None:
                 return begin
-            latest = (
-                (begin + one.first) // self._slide * self._slide
-            )  # where the last window before the first event begins
+            latest = (begin + one.first - self._offset) // self._slide * self._slide + self._offset  # window to hold it
             if begin + one.last < latest + self.within:
                 return begin
         return self._chance.randrange(-9, 9)

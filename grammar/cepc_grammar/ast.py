@@ -72,7 +72,7 @@ MICROSECONDS: dict[Unit, int] = {
 
 @dataclass(frozen=True, slots=True)
 class Duration:
-    """A number (kept as written) and a unit. A month or a year has no length."""
+    """A number (kept as written) and a unit. A month or a year has no length. An OFFSET may be negative."""
 
     amount: str
     unit: Unit
@@ -477,7 +477,7 @@ class AfterMatch:
     span: Span = _span()
 
 
-WINDOW_FIELDS = ("within", "slide")
+WINDOW_FIELDS = ("within", "slide", "offset")
 """Of a query: what WITHIN gives, in the order in which it is written; each but the first stands after its name."""
 
 
@@ -491,6 +491,7 @@ class Query:
     group_by: tuple[GroupItem, ...] = ()
     having: Expression | None = None
     slide: Duration | None = None
+    offset: Duration | None = None
     stream: Name | None = None
     select: OneOf["ANY", "NEXT", "CONTIGUOUS"] = "ANY"
     after_match: AfterMatch | None = None
@@ -498,7 +499,7 @@ class Query:
 
     @property
     def after_within(self) -> tuple[tuple[str, Duration], ...]:
-        """What stands after the length of the window: `SLIDE` and a duration."""
+        """What stands after the length of the window: `SLIDE` and `OFFSET`, each with a duration."""
         found = ((name.upper(), getattr(self, name)) for name in WINDOW_FIELDS[1:])
         return tuple((word, duration) for word, duration in found if duration is not None)
 

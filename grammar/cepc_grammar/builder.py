@@ -143,6 +143,11 @@ class Builder(Transformer_NonRecursive[Token, Any]):
             )  # fmt: skip
         return ast.Duration(amount or "1", kind or "SECOND", self._span(meta))
 
+    def offset(self, meta: Meta, children: list[Any]) -> ast.Duration:
+        sign, duration = children
+        amount = f"-{duration.amount}" if sign == "-" else duration.amount
+        return ast.Duration(amount, duration.unit, self._span(meta))
+
     # ---- expressions -------------------------------------------------------------------------------------------------
 
     def number(self, meta: Meta, children: list[Token]) -> ast.Literal:

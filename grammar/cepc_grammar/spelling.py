@@ -107,7 +107,7 @@ def duration_text(duration: ast.Duration) -> str:
     >>> duration_text(ast.Duration("1", "DAY")), duration_text(ast.Duration("0.5", "HOUR"))
     ('1 DAY', '0.5 HOURS')
     """
-    return f"{duration.amount} {duration.unit}{'' if duration.amount == '1' else 'S'}"
+    return f"{duration.amount} {duration.unit}{'' if duration.amount in ('1', '-1') else 'S'}"
 
 
 def type_text(type_: ast.TypeExpr) -> str:

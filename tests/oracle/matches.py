@@ -14,7 +14,7 @@ from .errors import Unsupported
 from .expressions import conjuncts
 from .patterns import leaves, resolved, variables
 from .preference import preferred
-from .stream import Event, Events, duration
+from .stream import Event, Events, duration, offset
 from .typed import order_key
 
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ class Finder:
         self.conditions = [Condition(part, self.variables, "", events) for part in conditions]
         self.length = None if isinstance(query.within, ast.Unbounded) else duration(query.within)
         self.slide = self.length if query.slide is None else duration(query.slide)
+        self.offset = 0 if query.offset is None else offset(query.offset)
 
     def found(self) -> list[Found]:
         """All matches, partition by partition."""
@@ -108,14 +109,16 @@ class Finder:
         return groups.values()
 
     def windows(self, first: int, last: int) -> Iterator[Window]:
-        """The windows [k·s, k·s + d), for every integer k, that hold both times; a match query has just one without
-        edges.
+        """The windows [k·s + o, k·s + o + d), for every integer k, that hold both times; a match query has just one
+        without edges.
         """
         if self.length is None or self.slide is None or self.of_matches:
             yield EVERYTHING
             return
-        for k in range((last - self.length) // self.slide + 1, first // self.slide + 1):
-            yield Window(k * self.slide, k * self.slide + self.length)
+        k = (last - self.offset - self.length) // self.slide + 1  # the first that ends after the last event
+        while (start := k * self.slide + self.offset) <= first:
+            yield Window(start, start + self.length)
+            k += 1
 
 
 class _Partition:

@@ -197,3 +197,11 @@ def duration(written: ast.Duration) -> int:
     if length is None or length.denominator != 1 or length <= 0:
         raise Unsupported(f"duration {written.amount} {written.unit}")
     return int(length)
+
+
+def offset(written: ast.Duration) -> int:
+    """The same of an OFFSET, which may be 0 or negative."""
+    length = written.microseconds
+    if length is None or length.denominator != 1:
+        raise Unsupported(f"offset {written.amount} {written.unit}")
+    return int(length)

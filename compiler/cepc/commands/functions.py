@@ -84,7 +84,7 @@ def _describe(name: str) -> int:
 _COUNTED = [function.written for function in AGGREGATES if function.countable]
 _REASONS = {
     "aggregate": f"a query aggregates the events of its matches by {', '.join(_COUNTED[:-1])} and {_COUNTED[-1]} alone",
-    "window": "a query's windows are given by WITHIN and SLIDE",
+    "window": "a query's windows are given by WITHIN, SLIDE and OFFSET",
     "generator": "an expression has one value",
     "nondeterministic": "an expression must have the same value each time",
 }

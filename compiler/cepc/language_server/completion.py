@@ -61,7 +61,7 @@ class Completion:
 
 CLAUSES: Final = frozenset(
     {"RETURN", "PATTERN", "WHERE", "GROUP", "GROUPBY", "GROUP_BY", "HAVING", "WITHIN", "WINDOW", "FROM", "SELECT",
-     "AFTER", "SLIDE", "GIVEN", "EXPECT", "VALUES", "FOR"}
+     "AFTER", "SLIDE", "OFFSET", "GIVEN", "EXPECT", "VALUES", "FOR"}
 )  # fmt: skip
 _OTHER_SPELLINGS: Final = frozenset({"GROUPBY", "GROUP_BY", "REGEXP"})  # of what is suggested anyway
 _OPERATORS: Final = frozenset({"SEQ", "AND", "OR", "SOME", "NOT", "PATTERN", "AS"})
@@ -129,7 +129,7 @@ def _in_clause(
         yield from (_stream(s) for s in declared.streams.values())
     elif clause in ("GROUP", "GROUPBY", "GROUP_BY") or _in_brackets(before):
         yield from _columns(declared, _streams_of(before, source, offset, declared))
-    elif clause in ("SLIDE", "WITHIN", "WINDOW", "SELECT"):
+    elif clause in ("SLIDE", "OFFSET", "WITHIN", "WINDOW", "SELECT"):
         return
     else:
         yield from parameters

@@ -218,7 +218,8 @@ def _query(program: EditedProgram, query: ast.Query, statistics: dict[str, Rates
     yield f"A match is {query_in_words(query)}."
     kind = "match" if query.returns.match else "aggregate"
     slide = f", every {to_text(query.slide).lower()}" if query.slide is not None else ""
-    rows = "a row for each match" if query.returns.match else f"a row for each group and window{slide}"
+    offset = f", offset by {to_text(query.offset).lower()}" if query.offset is not None else ""
+    rows = "a row for each match" if query.returns.match else f"a row for each group and window{slide}{offset}"
     yield f"It gives {rows}, with {' and '.join(f'`{c}`' for c in result_columns(kind))} beside what it returns."
     yield _cost(program, query.name.text, statistics)
 

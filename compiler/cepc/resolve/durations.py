@@ -43,16 +43,31 @@ def ticks(duration: ast.Duration, unit: Tick | None, *, zero: bool = False) -> i
     """The duration as whole ticks, or what is wrong with it; None where the unit is not known and nothing else is
     wrong.
     """
-    if len(duration.amount) > 60 or ((found := _EXPONENT.search(duration.amount)) and abs(int(found[1])) > 60):
+    if _has_too_many_digits(duration):
         return say.too_long(duration)
+    length = duration.microseconds
+    if length == 0 and not zero:
+        return say.zero(duration)
+    count = _whole(duration, unit)
+    return say.too_long(duration) if isinstance(count, int) and count > LONGEST else count
+
+
+def offset_ticks(offset: ast.Duration, unit: Tick | None) -> int | Diagnostic | None:
+    """The same of an OFFSET, which may be of any size, 0 and negative."""
+    return say.too_long_offset(offset) if _has_too_many_digits(offset) else _whole(offset, unit)
+
+
+def _has_too_many_digits(duration: ast.Duration) -> bool:
+    """For the number to be computed with."""
+    exponent = _EXPONENT.search(duration.amount)
+    return len(duration.amount) > 60 or (exponent is not None and abs(int(exponent[1])) > 60)
+
+
+def _whole(duration: ast.Duration, unit: Tick | None) -> int | Diagnostic | None:
     length = duration.microseconds
     if length is None:
         return say.no_length(duration)
-    if length == 0 and not zero:
-        return say.zero(duration)
     if unit is None:
         return None
     count, rest = divmod(length.numerator, length.denominator * unit.microseconds)
-    if rest:
-        return say.not_whole(duration, unit.name)
-    return count if count <= LONGEST else say.too_long(duration)
+    return say.not_whole(duration, unit.name) if rest else count

@@ -60,10 +60,10 @@ class Surroundings:
 def kind_of(query: ast.Query) -> OneOf["aggregate", "match"]:
     """`RETURN MATCH …`, or a RETURN without aggregates, makes a match query.
 
-    `RETURN *` and an aggregate of Spark's that is refused are wrong; they are taken for what SLIDE tells.
+    `RETURN *` and an aggregate of Spark's that is refused are wrong; they are taken for what SLIDE and OFFSET tell.
     """
     nodes = [node for item in query.returns.items for node in walk(item.expression)]
-    if query.slide is not None and not query.returns.match:
+    if query.after_within and not query.returns.match:
         refused = any(isinstance(node, ast.Call) and is_refused_aggregate(node) for node in nodes)
         if refused or isinstance(query.returns.items[0].expression, ast.Star):
             return "aggregate"

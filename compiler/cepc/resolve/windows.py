@@ -1,4 +1,4 @@
-"""Windows in ticks: WITHIN and SLIDE."""
+"""Windows in ticks: WITHIN, SLIDE and OFFSET."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_runtime.plan.windows import MatchBound, Sliding, Unbounded
 
-from .durations import Tick, ticks
+from .durations import Tick, offset_ticks, ticks
 from .messages import clauses as say
 
 if TYPE_CHECKING:
@@ -27,41 +27,51 @@ def window(
     query: ast.Query, kind: OneOf["aggregate", "match"], unit: Tick | None, *, several_events: bool
 ) -> tuple[Window | None, list[Diagnostic]]:
     """The window of a query, and what is wrong with it. A match of one event crosses no edge."""
-    within, slide = query.within, query.slide
+    within, slide, offset = query.within, query.slide, query.offset
     problems: list[Diagnostic] = []
     length = None if isinstance(within, ast.Unbounded) else ticks(within, unit)
     step = None if slide is None else ticks(slide, unit)
-    problems += [found for found in (length, step) if isinstance(found, Diagnostic)]
-    if slide is not None and kind == "match":
+    begin = 0 if offset is None else offset_ticks(offset, unit)
+    problems += [found for found in (length, step, begin) if isinstance(found, Diagnostic)]
+    if kind == "match":
         why = (
             "RETURN MATCH makes it a match query"
             if query.returns.match
             else "a RETURN without aggregates makes it a match query"
         )
-        problems.append(say.slide_in_match_query(slide, why))
-    elif slide is not None and isinstance(within, ast.Unbounded):
-        problems.append(say.unbounded_slide(slide))
-    elif kind == "aggregate" and isinstance(within, ast.Duration) and not problems:
-        problems += _warnings(within, slide, unit, several_events)
-    if any(d.severity == "error" for d in problems) or isinstance(length, Diagnostic) or isinstance(step, Diagnostic):
+        problems += [] if slide is None else [say.slide_in_match_query(slide, why)]
+        problems += [] if offset is None else [say.offset_in_match_query(offset, why)]
+    elif isinstance(within, ast.Unbounded):
+        problems += [] if slide is None else [say.unbounded_slide(slide)]
+        problems += [] if offset is None else [say.unbounded_offset(offset)]
+    elif not problems:
+        problems += _warnings(within, slide, offset, unit, several_events)
+    if any(d.severity == "error" for d in problems):
         return None, problems
+    assert not isinstance(length, Diagnostic)
+    assert not isinstance(step, Diagnostic)
+    assert not isinstance(begin, Diagnostic)
     if isinstance(within, ast.Unbounded):
         return Unbounded(), problems
-    if length is None:
+    if length is None or begin is None:
         return None, problems
     if kind == "match":
         return MatchBound(length), problems
-    found = Sliding(length, step or length)
+    found = Sliding(length, step or length, begin % (step or length))  # windows begin then as well
     if slide is not None and found.open_at_once > MOST_OVERLAPPING:
         return None, [*problems, say.too_many_windows(slide, within, found.open_at_once, MOST_OVERLAPPING)]
     return found, problems
 
 
 def _warnings(
-    within: ast.Duration, slide: ast.Duration | None, unit: Tick | None, several_events: bool
+    within: ast.Duration,
+    slide: ast.Duration | None,
+    offset: ast.Duration | None,
+    unit: Tick | None,
+    several_events: bool,
 ) -> list[Diagnostic]:
     if slide is None:
-        return [say.no_slide(within, _part_of(within, unit))] if several_events else []
+        return [say.no_slide(within, _part_of(within, unit), offset)] if several_events else []
     length, step = within.microseconds, slide.microseconds
     return [say.slide_longer(slide, within)] if length is not None and step is not None and step > length else []
 

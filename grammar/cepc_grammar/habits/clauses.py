@@ -41,7 +41,7 @@ def select(spot: Spot) -> Diagnostic | None:
     if spot.word() == "OVER" and spot.text(-1) == ")":
         return Diagnostic(
             "E0112", "window functions are not allowed", spot.span(), "no OVER in a query",
-            notes=("a query's windows are given by WITHIN and SLIDE, and hold for the whole query",),
+            notes=("a query's windows are given by WITHIN, SLIDE and OFFSET, and hold for the whole query",),
         )  # fmt: skip
     for offset in (0, -1, 1):
         if spot.word(offset) == "SELECT" and spot.text(offset - 1) == "(":
@@ -88,6 +88,8 @@ def sql_clause(spot: Spot) -> Diagnostic | None:
         starts_line = word != "" and spot.tokens[spot.at + offset].first_on_line
         number = word in ("LIMIT", "OFFSET") and spot.at + offset + 1 < len(spot.tokens)
         counted = number and spot.tokens[spot.at + offset + 1].kind == "NUMBER"
+        if word == "OFFSET" and _is_time(spot, offset + 1):
+            continue  # of windows
         if word in _SQL_CLAUSES and (two or starts_line or counted):
             shown = f"{word} BY" if two else word
             hint = ""
@@ -100,17 +102,39 @@ def sql_clause(spot: Spot) -> Diagnostic | None:
     return None
 
 
-def slide_alone(spot: Spot) -> Diagnostic | None:
-    offset = next((o for o in (0, -1) if spot.word(o) == "SLIDE"), None)
-    if offset is None or spot.clause() in ("WITHIN", "WINDOW"):
+def _is_time(spot: Spot, at: int) -> bool:
+    """Whether a number and a unit stand there, perhaps behind a sign."""
+    at += spot.text(at) in ("-", "+")
+    return spot.word(at + 1).lower() in UNITS
+
+
+def outside_within(spot: Spot) -> Diagnostic | None:
+    """SLIDE or OFFSET, not behind WITHIN."""
+    at = next((o for o in (0, -1) if spot.word(o) in ("SLIDE", "OFFSET")), None)
+    if at is None or spot.clause() in ("WITHIN", "WINDOW"):
         return None
-    hint = "write `WITHIN 20 MINUTES SLIDE 5 MINUTES`, say"
-    return wrong(spot.span(offset), "SLIDE without WITHIN", "SLIDE requires WITHIN before it", hint)
+    word = spot.word(at)
+    hint = f"write `WITHIN 20 MINUTES {word} 5 MINUTES`, say"
+    return wrong(spot.span(at), f"{word} without WITHIN", f"{word} requires WITHIN before it", hint)
+
+
+def slide_behind_offset(spot: Spot) -> Diagnostic | None:
+    """`WITHIN 1 HOUR OFFSET 5 MINUTES SLIDE 10 MINUTES`."""
+    if spot.word() != "SLIDE" or spot.clause() not in ("WITHIN", "WINDOW") or not _is_time(spot, 1):
+        return None
+    before = next((o for o in (-3, -4) if spot.word(o) == "OFFSET"), None)
+    if before is None:
+        return None
+    text, tokens = spot.source.text, spot.tokens
+    first, here, end = tokens[spot.at + before], tokens[spot.at], tokens[spot.at + 2]
+    offset = text[first.start : tokens[spot.at - 1].end]
+    cure = f"{text[here.start : end.end]} {offset}"
+    return wrong(spot.span(before, 2), "OFFSET before SLIDE", "SLIDE comes first", f"write `{cure}`", cure)
 
 
 def duration(spot: Spot) -> Diagnostic | None:
-    """Anything but a number and a unit behind WITHIN, SLIDE, WINDOW, WATERMARK or SKIP FOR."""
-    words = ("WITHIN", "SLIDE", "WINDOW", "WATERMARK", "FOR")
+    """Anything but a number and a unit behind WITHIN, SLIDE, OFFSET, WINDOW, WATERMARK or SKIP FOR."""
+    words = ("WITHIN", "SLIDE", "OFFSET", "WINDOW", "WATERMARK", "FOR")
     direct = spot.word(-1) in words and "NUMBER" in spot.expected
     clock = spot.text() == ":" and spot.word(-2) in words
     if not direct and not clock:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..raw_tokens import RawToken
     from ..source import Span
 
-CLAUSE_STARTS = frozenset({*CLAUSE_WORDS, "GROUPBY", "GROUP_BY", "WINDOW", "FROM", "SLIDE"})
+CLAUSE_STARTS = frozenset({*CLAUSE_WORDS, "GROUPBY", "GROUP_BY", "WINDOW", "FROM", "SLIDE", "OFFSET"})
 
 
 def shown_text(text: str) -> str:

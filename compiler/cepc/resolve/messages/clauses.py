@@ -96,6 +96,28 @@ def slide_in_match_query(slide: ast.Duration, why: str) -> Diagnostic:
     )
 
 
+def offset_in_match_query(offset: ast.Duration, why: str) -> Diagnostic:
+    return Diagnostic(
+        "E0505",
+        "OFFSET in a match query",
+        offset.span,
+        "there are no windows to begin then",
+        notes=(why, "WITHIN bounds the match itself there: no windows are cut"),
+        hint="leave OFFSET out",
+    )
+
+
+def unbounded_offset(offset: ast.Duration) -> Diagnostic:
+    return Diagnostic(
+        "E0506",
+        "`WITHIN UNBOUNDED` with OFFSET",
+        offset.span,
+        "nothing begins then",
+        notes=("UNBOUNDED is one window over everything",),
+        hint="leave OFFSET out, or give a duration",
+    )
+
+
 def unbounded_slide(slide: ast.Duration) -> Diagnostic:
     return Diagnostic(
         "E0506",
@@ -198,17 +220,20 @@ def too_many_windows(slide: ast.Duration, within: ast.Duration, overlapping: int
     )
 
 
-def no_slide(within: ast.Duration, slide: ast.Duration | None) -> Diagnostic:
+def no_slide(within: ast.Duration, slide: ast.Duration | None, offset: ast.Duration | None) -> Diagnostic:
     """`slide` is one that would do."""
     from cepc_grammar.printer import to_text  # here, because most programs start without the printer
 
+    more = "" if offset is None else f" OFFSET {to_text(offset)}"
     return Diagnostic(
         "W0502",
         "matches across a window's edge are not counted",
         within.span,
         "windows follow each other without overlap",
         notes=("without SLIDE each window begins where the last one ended",),
-        hint=f"add SLIDE: `WITHIN {to_text(within)} SLIDE {to_text(slide)}`, say" if slide is not None else "add SLIDE",
+        hint=f"add SLIDE: `WITHIN {to_text(within)} SLIDE {to_text(slide)}{more}`, say"
+        if slide is not None
+        else "add SLIDE",
     )
 
 

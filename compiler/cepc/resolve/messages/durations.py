@@ -51,6 +51,17 @@ def too_long(duration: ast.Duration) -> Diagnostic:
     )
 
 
+def too_long_offset(offset: ast.Duration) -> Diagnostic:
+    return Diagnostic(
+        "E0510",
+        "an OFFSET that no event time can span",
+        offset.span,
+        "written with more digits than any clock has",
+        notes=("windows begin every SLIDE, so an OFFSET of a SLIDE more says the same",),
+        hint="give an OFFSET of less than a SLIDE, or of less than WITHIN where there is none",
+    )
+
+
 _SKIPPED: Final = {
     "E0507": "give a duration greater than 0, or write `AFTER MATCH SKIP PAST LAST EVENT`",
     "E0510": "give a shorter duration; after `SKIP FOR 100000 DAYS` hardly a match begins again",
