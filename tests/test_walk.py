@@ -10,7 +10,10 @@ import pyarrow as pa
 import pytest
 
 from cepc_runtime.enumerate.arranged import arrange_for
+from cepc_runtime.enumerate.walk import blocks as walk_blocks
 from cepc_runtime.enumerate.walk import loop as walk_loop
+from cepc_runtime.enumerate.walk import loops as walk_loops
+from cepc_runtime.enumerate.walk import reading as walk_reading
 from cepc_runtime.enumerate.walk import run as walk_run
 from cepc_runtime.enumerate.walk.states import NoWalk, Walk
 from cepc_runtime.events.grouped import read
@@ -22,7 +25,7 @@ from tests.equivalence import Refused, compile_text
 from tests.test_streaming import Bucket
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from cepc_runtime.enumerate.enumerator import Enumerator
     from cepc_runtime.enumerate.standing import Matches
@@ -41,6 +44,17 @@ CONDITIONS = (
     "B.x <= FIRST(B).x", "LAST(B).x > A.x", "C.x > B.x", "B.x / 2 < A.x", "10 / B.x > PREV(B).x", "B.y = PREV(B).y",
     "B.x > 0", "C.x > A.x AND C.x > LAST(B).x", "(B.x + PREV(B).x) % 2 = 0", "C.x > FIRST(B).x",
 )  # fmt: skip
+LOOPS = (
+    "SEQ(ANY A, ANY* B, ANY C)", "SEQ(ANY A, ANY*? B, ANY C)", "SEQ(ANY A, ANY+ B, ANY C, ANY D)", "SEQ(A, B*, ANY C)",
+    "SEQ(ANY A, ANY+ B, ANY+ C, ANY D)", "SEQ(ANY A, ANY+? B, ANY+ C, ANY D)", "SEQ(ANY A, ANY+ B, ANY+? C, ANY D)",
+    "SEQ(ANY A, ANY{2,} B, C)", "SEQ(ANY A, ANY+ B)", "SEQ(A, NOT D, ANY+ B, ANY C)", "SEQ(A, B*?, C?, ANY D)",
+    "SEQ(ANY A, SEQ(B+, C)+, ANY D)", "SEQ(ANY A, (ANY+ B)??, ANY* C)", "SEQ(A, OR(B+, ANY* C), ANY D)",
+)  # fmt: skip
+ABOUT_LOOPS = (
+    "B.x > A.x", "B.x >= A.x - 1", "B.x < A.x", "B.x <= A.x", "B.x = A.x", "B.x <> A.x", "B.y <= A.y", "B.y > A.y",
+    "C.x < A.x", "C.x > A.x", "C.x = A.x", "C.x <> A.x", "C.y >= A.y", "C.x < A.x - 1", "D.x > A.x", "D.x < A.x",
+    "D.y = A.y", "B.x >= PREV(B).x", "C.x > LAST(B).x", "D.x > LAST(C).x", "D.y <> LAST(C).y", "D.x <= A.x + 1", "C.x % 2 = A.x % 2",
+)  # fmt: skip
 SKIPS = "TO NEXT EVENT", "PAST LAST EVENT", "TO FIRST B", "TO LAST B", "FOR 1 s", "FOR 7 s"
 
 
@@ -54,6 +68,37 @@ def program(chance: Random) -> str:
     return (
         f"{STREAM}QUERY q RETURN MATCH COUNT(*) AS n PATTERN {pattern} WHERE {' AND '.join(conditions)} "
         f"SELECT {chance.choice(('CONTIGUOUS', 'NEXT'))} AFTER MATCH SKIP {chance.choice(skips)} WITHIN {within};"
+    )
+
+
+def looping(chance: Random) -> str:
+    """A query with a loop, or several, and tests of the first event."""
+    pattern = chance.choice(LOOPS)
+    known = [c for c in ABOUT_LOOPS if all(name in pattern for name in "BCD" if f"{name}." in c or f"({name})" in c)]
+    conditions = ["[g]", *chance.sample(known, chance.choice((1, 2, 2, 3)))]
+    skip = chance.choice(("TO NEXT EVENT", "PAST LAST EVENT"))
+    within = chance.choice(("5 s", "20 s", "100 s", "UNBOUNDED"))
+    return (
+        f"{STREAM}QUERY q RETURN MATCH COUNT(*) AS n PATTERN {pattern} WHERE {' AND '.join(conditions)} "
+        f"SELECT CONTIGUOUS AFTER MATCH SKIP {skip} WITHIN {within};"
+    )
+
+
+def series(chance: Random) -> Any:
+    """Events that rise, fall, or neither, few of them at the same second, few of them null, in groups of any size."""
+    count, groups = chance.choice((1, 5, 30, 60)), chance.choice((1, 1, 3, 50))
+    slope, spread, nulls = chance.choice((-1, 0, 0, 1)), chance.choice((1, 2, 8)), chance.choice((0, 0.03))
+    seconds = chance.choice((range(count), range(count), [chance.randrange(2 * count) for _ in range(count)]))
+    x = [None if chance.random() < nulls else slope * i // 2 + chance.randrange(spread) for i in range(count)]
+    floats = (float("nan"), -0.0, 0.0, 1.5, -1.5, None)
+    return pa.table(
+        {
+            "at": sorted(seconds),
+            "kind": [chance.choice("ABBBCD") for _ in range(count)],
+            "g": pa.array([chance.randrange(groups) for _ in range(count)], pa.int32()),
+            "x": pa.array(x, pa.int32()),
+            "y": pa.array([chance.choice(floats[: chance.choice((5, 6))]) for _ in range(count)], pa.float64()),
+        }
     )
 
 
@@ -98,9 +143,9 @@ def grown(found: Enumerator) -> list[tuple[list[int], list[int]]] | None:
         return None
 
 
-def compare(chance: Random, seen: Counter[str]) -> None:
-    text, table = program(chance), events(chance)
-    least = 256 if "UNBOUNDED" in text and len(table) == 60 else 1  # a million partial matches, one at a time: minutes
+def compare(text: str, table: Any, chance: Random, seen: Counter[str]) -> None:
+    long = len(table) == 60 and any(word in text for word in ("UNBOUNDED", "100 s", "ANY A"))
+    least = 256 if long else 1  # a million partial matches, one at a time: minutes
     try:
         found = enumerator(text, table, max(chance.choice((1, 3, 1 << 16)), least))
     except Refused:
@@ -119,6 +164,8 @@ def compare(chance: Random, seen: Counter[str]) -> None:
         seen["tests of the one before"] += any(not test.from_first for test in walk.tests)
         seen["tests of the first"] += any(test.from_first for test in walk.tests)
         seen["gaps"] += bool(walk.guards)
+        seen["loops"] += walk.loops
+        seen["matches of loops"] += len(expected) * walk.loops
     assert listed(found.matches()) == expected, (text, table.to_pylist())
 
 
@@ -131,7 +178,7 @@ def test_matches_that_are_walked_are_those_that_grow(monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(walk_run, "LEAST", chance.choice((1, 3, 1 << 12)))
         monkeypatch.setattr(walk_run, "PIECE", 1)
         monkeypatch.setattr(walk_run, "EVENTS_OF_MATCH", chance.choice((1, 16)))
-        compare(chance, seen)
+        compare(program(chance), events(chance), chance, seen)
     assert min(seen[f"walked with {select}"] for select in ("NEXT", "CONTIGUOUS")) > 80, seen
     assert min(seen["tests of the one before"], seen["tests of the first"]) > 30, seen
     assert seen["gaps"] > 20, seen
@@ -165,6 +212,26 @@ def test_a_silence_may_reach_over_all_of_time(select: str, length: int, expected
     assert bucket.state.quiet == ({},)
 
 
+@pytest.mark.unhurried
+def test_matches_that_go_round_a_loop_as_far_as_their_first_event_lets_them_are_those_that_grow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(machine_code._SO_FAR, "work", -(10**12))
+    seen: Counter[str] = Counter()
+    for seed in range(400):
+        chance = Random(seed)
+        monkeypatch.setattr(walk_run, "LEAST", chance.choice((1, 3, 1 << 12)))
+        monkeypatch.setattr(walk_run, "PIECE", 1)
+        monkeypatch.setattr(walk_run, "EVENTS_OF_MATCH", chance.choice((1, 16)))
+        width = chance.choice((1, 2, 4))
+        for module in (walk_blocks, walk_loops, walk_reading):
+            monkeypatch.setattr(module, "WIDTH", width)
+        compare(looping(chance), series(chance), chance, seen)
+    assert seen["loops"] > 300, seen
+    assert seen["matches of loops"] > 1000, seen
+    assert seen["gaps"] > 10, seen
+
+
 WALKS = {
     "SEQ(A, B+, C) WHERE B.x > PREV(B).x SELECT CONTIGUOUS": None,
     "SEQ(A, B+, C) WHERE B.x > PREV(B).x SELECT NEXT": None,
@@ -187,6 +254,91 @@ def test_a_query_is_walked_or_there_is_a_reason(query: str, reason: str | None) 
     text = f"{STREAM}QUERY q RETURN MATCH COUNT(*) AS n PATTERN {query} AFTER MATCH SKIP PAST LAST EVENT WITHIN 9 s;"
     walk = enumerator(text, events(Random(0)), 1).walk()
     assert (walk.reason if isinstance(walk, NoWalk) else None) == reason
+
+
+DROP = "SEQ(ANY a, ANY* b, ANY c) WHERE b.x > a.x AND c.x < a.x - 1 SELECT CONTIGUOUS"
+LOWER = "SEQ(ANY a, ANY* b, ANY c) WHERE c.x < a.x SELECT CONTIGUOUS"
+SAME = "SEQ(ANY a, ANY* b, ANY c) WHERE b.y = a.y AND c.y <> a.y SELECT CONTIGUOUS"
+TWO = "SEQ(ANY a, ANY+? b, ANY+ c, ANY d) WHERE c.x > a.x AND d.x < a.x - 1 SELECT CONTIGUOUS"
+TIED = "SEQ(ANY a, ANY+ c, ANY d) WHERE d.x < LAST(c).x AND d.x <> a.x SELECT CONTIGUOUS"
+NAN = float("nan")
+ROUNDS: dict[str, tuple[str, dict[str, list[Any]], list[list[int]]]] = {
+    "a drop ends the loop": (DROP, {"x": [5, 6, 7, 3, 9, 1]}, [[0, 1, 2, 3], [4, 5]]),
+    "an equal value ends the loop and is no drop": (DROP, {"x": [5, 6, 5, 3]}, [[2, 3]]),
+    "a null ends the loop and is no drop": (DROP, {"x": [5, 6, None, 3]}, []),
+    "a first event with null has no match": (DROP, {"x": [None, 6, 3]}, [[1, 2]]),
+    "the drop comes too late": (DROP, {"x": [5, 6, 6, 3], "at": [0, 1, 2, 10]}, [[2, 3]]),
+    "one event": (DROP, {"x": [5]}, []),
+    "no event": (DROP, {"x": []}, []),
+    "the last of the lower ones": (LOWER, {"x": [5, 9, 4, 9, 3, 9, 9]}, [[0, 1, 2, 3, 4]]),
+    "ties within the loop": (LOWER, {"x": [5, 9, 9, 9, 3], "at": [0, 1, 2, 2, 3]}, [[0, 1, 2, 4]]),
+    "ties at the end": (DROP, {"x": [5, 9, 9, 2, 3], "at": [0, 1, 2, 3, 3]}, [[0, 1, 2, 3]]),
+    "NaN equals NaN": (SAME, {"y": [NAN, NAN, NAN, 1.0]}, [[0, 1, 2, 3]]),
+    "-0.0 is 0.0": (SAME, {"y": [0.0, -0.0, 0.0, 1.0]}, [[0, 1, 2, 3]]),
+    "a null is neither equal nor different": (SAME, {"y": [1.0, 1.0, None, 2.0]}, []),
+    "another group": (DROP, {"x": [5, 6, 7, 3], "g": [0, 0, 1, 1]}, [[2, 3]]),
+    "a loop again, after one without a way out": (TWO, {"x": [5, 6, 6, 6, 4, 6, 6, 3]}, [[*range(8)]]),
+    "a loop from another event of an instant": (TIED, {"x": [4, 1, 9, 5, 4], "at": [0, 1, 1, 2, 3]}, [[0, 2, 3]]),
+}
+
+
+@pytest.mark.parametrize(("query", "columns", "expected"), ROUNDS.values(), ids=ROUNDS.keys())
+def test_a_loop_goes_on_as_far_as_the_first_event_lets_it(
+    query: str, columns: dict[str, list[Any]], expected: list[list[int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine_code._SO_FAR, "work", -(10**12))
+    found = enumerator(after_match(query, "PAST LAST EVENT", "10 s"), column_table(columns), 1 << 16)
+    walk = found.walk()
+    assert isinstance(walk, Walk)
+    assert walk.loops
+    assert [positions for positions, _ in listed(found.matches())] == expected
+    assert listed(found.matches()) == grown(found)
+
+
+SERIES: dict[str, Callable[[int], int]] = {
+    "rising": lambda i: i,
+    "equal": lambda _: 0,
+    "falling slowly": lambda i: -i // 3,
+    "up and down": lambda i: abs(i % 1000 - 500),
+}
+ENDLESS = {
+    "stays above the first, then drops": DROP,
+    "a lower one at any time": "SEQ(ANY a, ANY* b, ANY c) WHERE c.x < a.x - 3000 SELECT CONTIGUOUS",
+    "the earliest lower one": "SEQ(ANY a, ANY*? b, ANY c) WHERE c.x < a.x - 3000 SELECT CONTIGUOUS",
+}
+
+
+@pytest.mark.parametrize("query", ENDLESS.values(), ids=ENDLESS.keys())
+@pytest.mark.parametrize("value", SERIES.values(), ids=SERIES.keys())
+def test_first_events_without_a_match_do_not_go_round_a_loop_event_by_event(
+    query: str, value: Callable[[int], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine_code._SO_FAR, "work", -(10**12))
+    count = 2000
+    table = column_table({"x": [value(i) for i in range(count)]})
+    found = enumerator(after_match(query, "PAST LAST EVENT", "UNBOUNDED"), table, 1 << 16)
+    written = sum(len(positions) for positions, _ in listed(found.matches()))
+    assert found._means.budget.tried < 150 * count + 10 * written
+
+
+def after_match(query: str, skip: str, within: str) -> str:
+    pattern = query.replace("WHERE", "WHERE [g] AND")
+    return f"{STREAM}QUERY q RETURN MATCH COUNT(*) AS n PATTERN {pattern} AFTER MATCH SKIP {skip} WITHIN {within};"
+
+
+def column_table(columns: dict[str, list[Any]]) -> Any:
+    """Events with these values, else one a second of one group, of type A."""
+    count = len(next(iter(columns.values())))
+    all_of = {"at": list(range(count)), "g": [0] * count, "x": [0] * count, "y": [0.0] * count} | columns
+    return pa.table(
+        {
+            "at": pa.array(all_of["at"], pa.int64()),
+            "kind": ["A"] * count,
+            "g": pa.array(all_of["g"], pa.int32()),
+            "x": pa.array(all_of["x"], pa.int32()),
+            "y": pa.array(all_of["y"], pa.float64()),
+        }
+    )
 
 
 def test_a_walk_that_is_interrupted_counts_the_events_of_its_matches_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ...kernel.adjacent.tests import DIFFERENT, EQUAL, GREATER, GREATER_EQUAL, LESS
+from .loops import KnownOfPiece, run_of, way_out
+from .progress import (
+    AT,
+    COUNTERS,
+    DEAD,
+    FOUND,
+    GROUP,
+    GROUP_END,
+    HIGH,
+    KNOWN,
+    LOW,
+    MATCHES,
+    MEMORY,
+    NEXT,
+    REACH,
+    SEEN,
+    STOP,
+    WORK,
+    WRITTEN,
+)
+from .reading import WalkEvents, fits, passes
 from .records import (
     ACCEPTING,
     BOUND,
@@ -18,20 +38,15 @@ from .records import (
     ENTERING,
     FOR,
     FREE,
-    FROM_FIRST,
-    GAP,
     INITIAL,
-    LATER,
-    LETTERS,
     LINKED,
     LOOKED,
+    LOOP,
     LOOSE,
     NONE,
-    OPERATOR,
     OPTION,
     OPTIONS,
     OPTIONS_END,
-    OTHER,
     PAST_LAST,
     PLAIN,
     RECORDS,
@@ -40,9 +55,6 @@ from .records import (
     STATE,
     STATES,
     TARGET,
-    TEST,
-    TESTS,
-    TESTS_END,
     TO_FIRST,
     TO_LAST,
     VARIABLE,
@@ -71,56 +83,10 @@ FULL: Final = 1  # no room for the next match
 SHORT: Final = 2  # no room for the next piece
 TIRED: Final = 3  # enough was done to be told of
 
-NULL: Final = -(1 << 63)
 NOWHERE: Final = (1 << 31) - 1
 LAST_TICK: Final = (1 << 63) - 1
 LONG: Final = 1 << 24
 """Work after which a run ends."""
-
-# the progress: these, then for each state the next instant with an event that it may not skip, and of the instant that
-# was looked at last the beginning and what was found
-GROUP: Final = 0
-AT: Final = 1  # the next event that may begin a match
-GROUP_END: Final = 2
-LOW: Final = 3
-STOP: Final = 4
-HIGH: Final = 5
-KNOWN: Final = 6  # `ends` and `nexts` are known from here on
-REACH: Final = 7  # what is before it fits in a match with the last first event
-MATCHES: Final = 8
-WRITTEN: Final = 9
-WORK: Final = 10
-COUNTERS: Final = 11
-
-NEXT: Final = 0
-SEEN: Final = 1
-FOUND: Final = 2
-MEMORY: Final = 3
-
-
-class WalkEvents(NamedTuple):
-    """Of each event its letters as bits, its tick, and where its instant begins and ends; where groups begin.
-    `numbers`: what tests compare, NULL for null. `gaps`: by option with a NOT, where the event after each must lie
-    before.
-    """
-
-    letters: Ints
-    ticks: Ints
-    instant_start: Ints
-    instant_end: Ints
-    group_starts: Ints
-    numbers: Ints
-    gaps: Ints
-
-
-class KnownOfPiece(NamedTuple):
-    """Of a piece, by state and event. `failed`: the last first event, from `LOW`, from which no match goes on there
-    (empty where no test is of the first event).
-    """
-
-    ends: Small
-    nexts: Small
-    failed: Small
 
 
 class Walked(NamedTuple):
@@ -141,7 +107,7 @@ def run(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, found: Walked
         if (s[HIGH] - s[LOW]) * t[STATES] > len(known.ends):
             return SHORT
         while s[KNOWN] > s[LOW]:
-            look_back(t, s, events, known.ends, known.nexts)
+            look_back(t, s, events, known)
             if s[WORK] > LONG:
                 return TIRED
         end = walk(t, s, events, known, found)
@@ -175,6 +141,7 @@ def next_piece(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, least:
         memory = COUNTERS + state * MEMORY
         s[memory + NEXT] = NONE
         s[memory + SEEN] = NONE
+        s[memory + DEAD] = NONE
     for i in range(min(len(known.failed), (high - s[LOW]) * t[STATES])):
         known.failed[i] = NONE
     return True
@@ -198,8 +165,9 @@ def reach(t: Ints, events: WalkEvents, first: int, end: int) -> int:
 # ---- from the last event back ----------------------------------------------------------------------------------------
 
 
-def look_back(t: Ints, s: Ints, events: WalkEvents, ends: Small, nexts: Small) -> None:
+def look_back(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece) -> None:
     """One instant more."""
+    ends, nexts = known.ends, known.nexts
     low, stop = s[LOW], s[KNOWN]
     size = s[HIGH] - low
     begin = events.instant_start[stop - 1]
@@ -225,6 +193,8 @@ def look_back(t: Ints, s: Ints, events: WalkEvents, ends: Small, nexts: Small) -
                 if instant != NONE and t[CONTIGUOUS] == 0:
                     instant = seek(t, s, events, record, p, instant, NONE)
                 least = NOWHERE if instant == NONE else earliest(t, s, events, ends, record, p, instant)
+            if t[record + LOOP] != NONE:
+                known.runs[state * size + p - low] = run_of(t, s, events, known.runs, state, p, stop)
             ends[state * size + p - low] = p - low if t[record + ACCEPTING] != 0 else least
             nexts[state * size + p - low] = NOWHERE if instant == NONE else instant - low
     for state in range(1, t[STATES]):
@@ -287,44 +257,6 @@ def earliest(t: Ints, s: Ints, events: WalkEvents, ends: Small, record: int, p: 
                 least = ends[row + x]
         s[WORK] += stop - instant
     return least
-
-
-def fits(t: Ints, events: WalkEvents, option: int, p: int, x: int, first: int) -> bool:
-    """Whether event `x` may be read by the option after event `p`, as far as is known without a first event."""
-    if events.letters[x] & t[option + LETTERS] != t[option + LETTERS]:
-        return False
-    if t[option + GAP] != NONE and x >= events.gaps[t[option + GAP], p]:
-        return False
-    return passes(t, events, t[option + TESTS], t[option + TESTS_END], p, x, first)
-
-
-def passes(t: Ints, events: WalkEvents, tests: int, end: int, p: int, x: int, first: int) -> bool:
-    """Whether event `x` after event `p` passes the tests; those of the first event only where that is given."""
-    for test in range(tests, end, TEST):
-        other = p
-        if t[test + FROM_FIRST] != 0:
-            if first == NONE:
-                continue
-            other = first
-        later, earlier = events.numbers[t[test + LATER], x], events.numbers[t[test + OTHER], other]
-        if later == NULL or earlier == NULL:
-            return False
-        operator = t[test + OPERATOR]
-        if operator == LESS:
-            holds = later < earlier
-        elif operator == GREATER:
-            holds = later > earlier
-        elif operator == EQUAL:
-            holds = later == earlier
-        elif operator == DIFFERENT:
-            holds = later != earlier
-        elif operator == GREATER_EQUAL:
-            holds = later >= earlier
-        else:
-            holds = later <= earlier
-        if not holds:
-            return False
-    return True
 
 
 # ---- from match to match ---------------------------------------------------------------------------------------------
@@ -410,6 +342,19 @@ def find(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, found: Walke
         p, state = x, t[taken + TARGET]
         record = RECORDS + state * STATE
         option = t[record + OPTIONS]
+        if t[record + LOOP] != NONE:
+            place, option = way_out(t, s, events, known, state, p, first)
+            if place == NONE:
+                option = t[record + OPTIONS_END]
+            elif place > p:
+                begin = events.instant_end[p]
+                if start + length + place + 1 - begin > len(found.positions):
+                    return NONE
+                for x in range(begin, place + 1):
+                    found.positions[start + length], found.variables[start + length] = x, t[t[record + LOOP] + BOUND]
+                    found.options[start + length], found.instants[start + length] = t[record + LOOP], x
+                    length += 1
+                p = place
         instant = after(t, s, events, known, state, p, first)
         stop = instant if instant == 0 else events.instant_end[instant]
         x = instant

@@ -11,7 +11,7 @@ from ...kernel.adjacent.tests import columns_of, shared_ranks
 from ...numbers.columns import flat, nulls
 from ...sql.evaluate import evaluate
 from ...sql.expression import Field, variables
-from .loop import NULL
+from .reading import NULL
 
 if TYPE_CHECKING:
     from ...numbers.columns import Ints

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ...plan.query import After
     from ..pattern import IndexedPositions
     from .neighbours import PairTest
-    from .states import Option, Walk, WalkState
+    from .states import Option, Walk
 
 # the table: these, then the records of states, then what they point to
 STATES: Final = 0
@@ -50,7 +50,8 @@ LOOKED: Final = 6  # nor perhaps one with one of these
 PLAIN: Final = 7  # whether what comes next depends on the instant alone, and on the first event
 LOOSE: Final = 8  # whether the first event says which may be skipped
 ACCEPTING: Final = 9
-STATE: Final = 10
+LOOP: Final = 10  # the option that leads to the state itself, or NONE, if it is not gone round event by event
+STATE: Final = 11
 
 TARGET: Final = 0  # NONE: the match ends
 LETTERS: Final = 1  # an event has all of these
@@ -105,9 +106,9 @@ class _Builder:
             any(test.from_first for test in self._walk.tests),
         ]  # fmt: skip
         entering = self._entering()
-        for number, state in enumerate(states):
+        for number in range(len(states)):
             start = RECORDS + STATE * number
-            self._table[start : start + STATE] = self._state(state, entering[number])
+            self._table[start : start + STATE] = self._state(number, entering[number])
         return np.array(self._table, dtype=np.int64)
 
     def _entering(self) -> list[int]:
@@ -118,7 +119,8 @@ class _Builder:
                     found[option.target] |= self._mask(option.letters)
         return found
 
-    def _state(self, state: WalkState, entering: int) -> list[int]:
+    def _state(self, number: int, entering: int) -> list[int]:
+        state, loop = self._walk.states[number], self._walk.loop_of(number)
         free = self._mask(way.letter for way in state.ways if not way.tests)
         tested = [way for way in state.ways if way.tests]
         tests = [test for option in state.options for test in option.tests]
@@ -126,12 +128,12 @@ class _Builder:
         loose = any(test.from_first for way in tested for test in way.tests)
         guarded = any(option.guards for option in state.options)
         plain = not guarded and all(test.from_first for test in tests) and not loose
-        options = [self._option(option) for option in state.options]
+        start, end = self._appended([self._option(option) for option in state.options])
         ways = [[self._bits[way.letter], *self._appended_tests(way.tests)] for way in tested]
         return [
-            *self._appended(options), *self._appended(ways), entering, free,
+            start, end, *self._appended(ways), entering, free,
             free | self._mask(way.letter for way in tested), plain, loose,
-            any(option.edge is None for option in state.options),
+            any(option.edge is None for option in state.options), NONE if loop is None else start + OPTION * loop,
         ]  # fmt: skip
 
     def _option(self, option: Option) -> list[int]:

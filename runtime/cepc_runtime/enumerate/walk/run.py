@@ -9,23 +9,12 @@ import numpy as np
 from ...kernel.machine_code import run_function
 from ..standing import Matches
 from . import loop
-from .loop import (
-    AT,
-    COUNTERS,
-    FINISHED,
-    FULL,
-    HIGH,
-    LOW,
-    MATCHES,
-    MEMORY,
-    SHORT,
-    WORK,
-    WRITTEN,
-    KnownOfPiece,
-    Walked,
-    WalkEvents,
-)
+from .blocks import blocks_of, no_blocks
+from .loop import FINISHED, FULL, SHORT, Walked
+from .loops import KnownOfPiece
 from .numbers import Sides
+from .progress import AT, COUNTERS, GROUP, HIGH, LOW, MATCHES, MEMORY, WORK, WRITTEN
+from .reading import WalkEvents
 from .records import table_of
 
 if TYPE_CHECKING:
@@ -74,16 +63,17 @@ class Walking:
         least = max(PIECE // states, LEAST)
         run = run_function(loop, states * length)
         progress = np.zeros(COUNTERS + MEMORY * states, dtype=np.int64)
-        progress[loop.GROUP] = -1
+        progress[GROUP] = -1
         linked = any(test.from_first for test in self._walk.tests)
-        known = _knowledge(0, linked)
+        looped = self._walk.loops
+        known = _knowledge(0, linked, looped)
         found = _room(means.block, EVENTS_OF_MATCH * means.block, linked)
         end = None
         while end != FINISHED:
             end = run(self._table, progress, self._events, known, found, least)
             means.budget.spend(tried=int(progress[WORK]), partial=0)
             if end == SHORT:
-                known = _knowledge(int(progress[HIGH] - progress[LOW]) * states, linked)
+                known = _knowledge(int(progress[HIGH] - progress[LOW]) * states, linked, looped)
             if end == FULL and not progress[MATCHES]:  # a match of more events than there is room for
                 found = _room(means.block, 2 * len(found.positions), linked)
             elif end in (FULL, FINISHED):
@@ -109,9 +99,10 @@ class Walking:
         gaps = np.empty((len(walk.guards), timeline.length), dtype=np.int64)
         for row, forbidden in enumerate(walk.guards):
             gaps[row] = guards.free_until(forbidden, np.arange(timeline.length))
+        blocks = blocks_of(letters, sides.numbers) if walk.loops else no_blocks()
         return WalkEvents(
             letters, timeline.ticks, timeline.instant_start, timeline.instant_end, timeline.group_starts, sides.numbers,
-            gaps,
+            gaps, *blocks,
         )  # fmt: skip
 
 
@@ -126,6 +117,6 @@ def _room(matches: int, events: int, linked: bool) -> Walked:
     )
 
 
-def _knowledge(size: int, linked: bool) -> KnownOfPiece:
-    ends, nexts = (np.empty(size, dtype=np.int32) for _ in range(2))
-    return KnownOfPiece(ends, nexts, np.full(size if linked else 0, -1, dtype=np.int32))
+def _knowledge(size: int, linked: bool, looped: bool) -> KnownOfPiece:
+    ends, nexts, runs = (np.empty(n, dtype=np.int32) for n in (size, size, size if looped else 0))
+    return KnownOfPiece(ends, nexts, np.full(size if linked else 0, -1, dtype=np.int32), runs)

@@ -93,6 +93,22 @@ class Walk:
         return frozenset(later), frozenset(letter for option in into for letter in option.letters)
 
     @property
+    def loops(self) -> bool:
+        """Whether some state has a loop that `loop_of` gives."""
+        return any(self.loop_of(number) is not None for number in range(len(self.states)))
+
+    def loop_of(self, number: int) -> int | None:
+        """Which option of a state leads to itself; None where none does, or several, where no way out or on depends on
+        the first event, and where an event may be skipped.
+        """
+        options = self.states[number].options
+        loops = [place for place, option in enumerate(options) if option.target == number]
+        linked = any(test.from_first for option in options for test in option.tests)
+        if not self.contiguous or number == 0 or len(loops) != 1 or not linked:
+            return None
+        return None if any(option.edge is None for option in options[: loops[0]]) else loops[0]
+
+    @property
     def guards(self) -> tuple[tuple[Guard, ...], ...]:
         """What forbids gaps together."""
         return tuple(dict.fromkeys(o.guards for state in self.states for o in state.options if o.guards))
