@@ -169,6 +169,13 @@ def compare(text: str, table: Any, chance: Random, seen: Counter[str]) -> None:
     assert listed(found.matches()) == expected, (text, table.to_pylist())
 
 
+def small_blocks(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks so small that few events have several levels of them, and that one is never far from the next."""
+    for module in (walk_blocks, walk_loop, walk_loops, walk_reading):
+        monkeypatch.setattr(module, "WIDTH", (1, 2, 4)[seed % 3])
+    monkeypatch.setattr(walk_loop, "NEAR", (0, 1, 16)[seed // 3 % 3])
+
+
 @pytest.mark.unhurried
 def test_matches_that_are_walked_are_those_that_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine_code._SO_FAR, "work", -(10**12))
@@ -178,6 +185,7 @@ def test_matches_that_are_walked_are_those_that_grow(monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(walk_run, "LEAST", chance.choice((1, 3, 1 << 12)))
         monkeypatch.setattr(walk_run, "PIECE", 1)
         monkeypatch.setattr(walk_run, "EVENTS_OF_MATCH", chance.choice((1, 16)))
+        small_blocks(seed, monkeypatch)
         compare(program(chance), events(chance), chance, seen)
     assert min(seen[f"walked with {select}"] for select in ("NEXT", "CONTIGUOUS")) > 80, seen
     assert min(seen["tests of the one before"], seen["tests of the first"]) > 30, seen
@@ -223,9 +231,7 @@ def test_matches_that_go_round_a_loop_as_far_as_their_first_event_lets_them_are_
         monkeypatch.setattr(walk_run, "LEAST", chance.choice((1, 3, 1 << 12)))
         monkeypatch.setattr(walk_run, "PIECE", 1)
         monkeypatch.setattr(walk_run, "EVENTS_OF_MATCH", chance.choice((1, 16)))
-        width = chance.choice((1, 2, 4))
-        for module in (walk_blocks, walk_loops, walk_reading):
-            monkeypatch.setattr(module, "WIDTH", width)
+        small_blocks(seed, monkeypatch)
         compare(looping(chance), series(chance), chance, seen)
     assert seen["loops"] > 300, seen
     assert seen["matches of loops"] > 1000, seen
@@ -304,13 +310,16 @@ SERIES: dict[str, Callable[[int], int]] = {
 ENDLESS = {
     "stays above the first, then drops": DROP,
     "a lower one at any time": "SEQ(ANY a, ANY* b, ANY c) WHERE c.x < a.x - 3000 SELECT CONTIGUOUS",
+    "the next lower one": "SEQ(ANY a, ANY b) WHERE b.x < a.x - 3000 SELECT NEXT",
+    "each lower than the one before": "SEQ(ANY a, ANY+ b, ANY c) WHERE b.x < PREV(b).x - 3000 AND c.x < a.x - 3000 "
+    "SELECT NEXT",
     "the earliest lower one": "SEQ(ANY a, ANY*? b, ANY c) WHERE c.x < a.x - 3000 SELECT CONTIGUOUS",
 }
 
 
 @pytest.mark.parametrize("query", ENDLESS.values(), ids=ENDLESS.keys())
 @pytest.mark.parametrize("value", SERIES.values(), ids=SERIES.keys())
-def test_first_events_without_a_match_do_not_go_round_a_loop_event_by_event(
+def test_first_events_without_a_match_do_not_look_at_all_later_events(
     query: str, value: Callable[[int], int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(machine_code._SO_FAR, "work", -(10**12))

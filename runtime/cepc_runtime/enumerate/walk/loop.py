@@ -30,14 +30,13 @@ from .progress import (
     WORK,
     WRITTEN,
 )
-from .reading import WalkEvents, fits, passes
+from .reading import WIDTH, WalkEvents, fits, some_may_stay, stays, wider
 from .records import (
     ACCEPTING,
     BOUND,
     CONTIGUOUS,
     ENTERING,
     FOR,
-    FREE,
     INITIAL,
     LINKED,
     LOOKED,
@@ -58,12 +57,6 @@ from .records import (
     TO_FIRST,
     TO_LAST,
     VARIABLE,
-    WAY,
-    WAY_LETTERS,
-    WAY_TESTS,
-    WAY_TESTS_END,
-    WAYS,
-    WAYS_END,
 )
 
 if TYPE_CHECKING:
@@ -74,7 +67,7 @@ if TYPE_CHECKING:
 
     Small = npt.NDArray[np.int32]
 
-INLINED: Final = frozenset(["common", "earliest", "find", "look_back"])
+INLINED: Final = frozenset(["after", "common", "earliest", "find", "look_back", "seek"])
 """Called for each event: a call copies what describes each array, over a hundred words, and took most of the time."""
 
 # what a run ends with
@@ -87,6 +80,8 @@ NOWHERE: Final = (1 << 31) - 1
 LAST_TICK: Final = (1 << 63) - 1
 LONG: Final = 1 << 24
 """Work after which a run ends."""
+NEAR: Final = 16
+"""So many events are looked at before blocks of them are."""
 
 
 class Walked(NamedTuple):
@@ -226,21 +221,30 @@ def common(t: Ints, s: Ints, events: WalkEvents, ends: Small, state: int, stop: 
 
 def seek(t: Ints, s: Ints, events: WalkEvents, record: int, p: int, x: int, first: int) -> int:
     """Of SELECT NEXT the instant of the first event from `x` on that may not be skipped after `p`: of the piece, or of
-    what a match that begins with `first` reaches.
+    what a match that begins with `first` reaches. It often is near.
     """
     stop = s[HIGH] if first == NONE else s[REACH]
-    while x < stop:
-        letters = events.letters[x]
+    near = min(x + NEAR, stop)
+    while x < near:
         s[WORK] += 1
-        if letters & t[record + FREE] != 0:
+        if stays(t, events, record, p, x, first):
             return int(events.instant_start[x])
-        if letters & t[record + LOOKED] != 0:
-            for way in range(t[record + WAYS], t[record + WAYS_END], WAY):
-                if letters & t[way + WAY_LETTERS] != 0 and passes(
-                    t, events, t[way + WAY_TESTS], t[way + WAY_TESTS_END], p, x, first
-                ):
-                    return int(events.instant_start[x])
         x += 1
+    return NONE if x >= stop else search(t, s, events, record, p, x, stop, first)
+
+
+def search(t: Ints, s: Ints, events: WalkEvents, record: int, p: int, x: int, stop: int, first: int) -> int:
+    """The same, by blocks of events, before `stop`."""
+    while x < stop:
+        s[WORK] += 1
+        width = 0
+        block = wider(events, x, x, width)
+        while block != NONE and not some_may_stay(t, events, record, block, p, first):
+            width += WIDTH
+            block = wider(events, x, x, width)
+        if width == 0 and stays(t, events, record, p, x, first):
+            return int(events.instant_start[x])
+        x += 1 << width
     return NONE
 
 

@@ -5,7 +5,27 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ...kernel.adjacent.tests import DIFFERENT, EQUAL, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL
-from .records import FROM_FIRST, GAP, LATER, LETTERS, NONE, OPERATOR, OPTION, OTHER, TEST, TESTS, TESTS_END
+from .records import (
+    FREE,
+    FROM_FIRST,
+    GAP,
+    LATER,
+    LETTERS,
+    LOOKED,
+    NONE,
+    OPERATOR,
+    OPTION,
+    OTHER,
+    TEST,
+    TESTS,
+    TESTS_END,
+    WAY,
+    WAY_LETTERS,
+    WAY_TESTS,
+    WAY_TESTS_END,
+    WAYS,
+    WAYS_END,
+)
 
 if TYPE_CHECKING:
     from ...numbers.columns import Ints
@@ -74,6 +94,20 @@ def passes(t: Ints, events: WalkEvents, tests: int, end: int, p: int, x: int, fi
     return True
 
 
+def stays(t: Ints, events: WalkEvents, record: int, p: int, x: int, first: int) -> bool:
+    """Whether event `x` may not be skipped after event `p` in the state of the record."""
+    letters = events.letters[x]
+    if letters & t[record + FREE] != 0:
+        return True
+    if letters & t[record + LOOKED] != 0:
+        for way in range(t[record + WAYS], t[record + WAYS_END], WAY):
+            if letters & t[way + WAY_LETTERS] != 0 and passes(
+                t, events, t[way + WAY_TESTS], t[way + WAY_TESTS_END], p, x, first
+            ):
+                return True
+    return False
+
+
 # ---- many events at once ---------------------------------------------------------------------------------------------
 
 
@@ -108,6 +142,20 @@ def some_may_pass(t: Ints, events: WalkEvents, block: int, tests: int, end: int,
             if earlier == NULL or not some_may_hold(events, block, t[test + LATER], t[test + OPERATOR], earlier):
                 return False
     return True
+
+
+def some_may_stay(t: Ints, events: WalkEvents, record: int, block: int, p: int, first: int) -> bool:
+    """Whether some event of the block may be one that may not be skipped after event `p` in the state of the record."""
+    letters = events.some_letters[block]
+    if letters & t[record + FREE] != 0:
+        return True
+    if letters & t[record + LOOKED] != 0:
+        for way in range(t[record + WAYS], t[record + WAYS_END], WAY):
+            if letters & t[way + WAY_LETTERS] != 0 and some_may_pass(
+                t, events, block, t[way + WAY_TESTS], t[way + WAY_TESTS_END], p, first
+            ):
+                return True
+    return False
 
 
 def some_may_fail(t: Ints, events: WalkEvents, block: int, tests: int, end: int, first: int) -> bool:

@@ -99,7 +99,7 @@ class Walking:
         gaps = np.empty((len(walk.guards), timeline.length), dtype=np.int64)
         for row, forbidden in enumerate(walk.guards):
             gaps[row] = guards.free_until(forbidden, np.arange(timeline.length))
-        blocks = blocks_of(letters, sides.numbers) if walk.loops else no_blocks()
+        blocks = blocks_of(letters, sides.numbers) if walk.loops or walk.seeks else no_blocks()
         return WalkEvents(
             letters, timeline.ticks, timeline.instant_start, timeline.instant_end, timeline.group_starts, sides.numbers,
             gaps, *blocks,

@@ -97,6 +97,11 @@ class Walk:
         """Whether some state has a loop that `loop_of` gives."""
         return any(self.loop_of(number) is not None for number in range(len(self.states)))
 
+    @property
+    def seeks(self) -> bool:
+        """Whether tests say which events may be skipped, so that the next one is searched for from each."""
+        return any(way.tests for state in self.states for way in state.ways)
+
     def loop_of(self, number: int) -> int | None:
         """Which option of a state leads to itself; None where none does, or several, where no way out or on depends on
         the first event, and where an event may be skipped.
