@@ -169,11 +169,12 @@ def compare(text: str, table: Any, chance: Random, seen: Counter[str]) -> None:
     assert listed(found.matches()) == expected, (text, table.to_pylist())
 
 
-def small_blocks(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks so small that few events have several levels of them, and that one is never far from the next."""
+def small_blocks_and_runs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks so small that few events have several levels of them, and runs that end before each first event."""
     for module in (walk_blocks, walk_loop, walk_loops, walk_reading):
         monkeypatch.setattr(module, "WIDTH", (1, 2, 4)[seed % 3])
     monkeypatch.setattr(walk_loop, "NEAR", (0, 1, 16)[seed // 3 % 3])
+    monkeypatch.setattr(walk_loop, "LONG", (0, 1 << 24)[seed // 9 % 2])
 
 
 @pytest.mark.unhurried
@@ -185,7 +186,7 @@ def test_matches_that_are_walked_are_those_that_grow(monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(walk_run, "LEAST", chance.choice((1, 3, 1 << 12)))
         monkeypatch.setattr(walk_run, "PIECE", 1)
         monkeypatch.setattr(walk_run, "EVENTS_OF_MATCH", chance.choice((1, 16)))
-        small_blocks(seed, monkeypatch)
+        small_blocks_and_runs(seed, monkeypatch)
         compare(program(chance), events(chance), chance, seen)
     assert min(seen[f"walked with {select}"] for select in ("NEXT", "CONTIGUOUS")) > 80, seen
     assert min(seen["tests of the one before"], seen["tests of the first"]) > 30, seen
@@ -231,7 +232,7 @@ def test_matches_that_go_round_a_loop_as_far_as_their_first_event_lets_them_are_
         monkeypatch.setattr(walk_run, "LEAST", chance.choice((1, 3, 1 << 12)))
         monkeypatch.setattr(walk_run, "PIECE", 1)
         monkeypatch.setattr(walk_run, "EVENTS_OF_MATCH", chance.choice((1, 16)))
-        small_blocks(seed, monkeypatch)
+        small_blocks_and_runs(seed, monkeypatch)
         compare(looping(chance), series(chance), chance, seen)
     assert seen["loops"] > 300, seen
     assert seen["matches of loops"] > 1000, seen
