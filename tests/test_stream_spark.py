@@ -62,6 +62,8 @@ QUERY listed RETURN driver, p.at AS since, t.fare PATTERN SEQ(Pickup p, Travel t
 QUERY absent RETURN p.at AS since PATTERN SEQ(Pickup p, NOT Drop WITHIN 45 SECONDS) WHERE [driver] WITHIN 1 MINUTE;
 QUERY runs RETURN MATCH driver, COUNT(t) AS travels PATTERN Travel+ t WHERE [driver]
   SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN 30 SECONDS;
+QUERY quiet RETURN MATCH driver, p.at AS since PATTERN SEQ(Pickup p, Travel) WHERE [driver]
+  SELECT NEXT AFTER MATCH SKIP FOR 90 SECONDS WITHIN 30 SECONDS;
 """
 START = datetime(1969, 12, 31, 23, 57, tzinfo=UTC)  # Spark's own watermark begins in 1970
 SCHEMA = pa.schema(
