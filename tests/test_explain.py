@@ -180,6 +180,10 @@ KEPT = [
     ("RETURN a.x AS x PATTERN SEQ(A a, NOT B WITHIN 10 min) WITHIN 1 h", [
         "an event takes 40 bytes at most, and is kept less than 70 minutes",
     ]),
+    ("RETURN a.x AS x PATTERN SEQ(A a, B) SELECT NEXT AFTER MATCH SKIP FOR 2 h WITHIN 10 min", [
+        "an event takes 41 bytes at most, and is kept 10 minutes",
+        "after a match its partition is remembered for 2 hours, in 8 bytes at most",
+    ]),
     ("RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN UNBOUNDED", ["cannot be one, for its window has no end"]),
 ]  # fmt: skip
 

@@ -242,3 +242,25 @@ def test_it_is_read_without_a_program(tmp_path: Path, capsys: pytest.CaptureFixt
     said = capsys.readouterr().out
     assert "events of trend, by k\n" in said
     assert '"queries": [' in said
+
+
+def test_silences_are_read_without_a_program_and_end_with_the_watermark() -> None:
+    compiled, stream = job(STREAM + QUIET, NAMES)
+    rows = (("A", 1, 7), ("B", 1, 9), ("A", 2, 8), ("B", 3, 9))
+    given(compiled, stream, tuple({"at": at, "kind": kind, "k": k, "x": 0, "y": 0} for kind, k, at in rows), SHIFT)
+
+    def silent(watermark: int) -> list[Any]:
+        given(compiled, stream, (), SHIFT + watermark * 1_000)
+        given(compiled, stream, (), SHIFT + watermark * 1_000)
+        return [
+            (what, table.to_pylist())
+            for data in stream.states.values()
+            for what, table in tables(taken_apart(data or b""))
+        ]
+
+    what = "silences of quiet: the last tick with which no match begins"
+    assert silent(20) == [(what, [{"k": 1, "through": 38}])]  # and no events
+    assert silent(38) == [(what, [{"k": 1, "through": 38}])]
+    with_another = ({"at": 38, "kind": "A", "k": 2, "x": 0, "y": 0},)
+    given(compiled, stream, with_another, SHIFT + 39_000)
+    assert [(title, len(rows)) for title, rows in silent(39)] == [("events of quiet, by k", 1)]
