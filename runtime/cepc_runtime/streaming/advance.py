@@ -19,7 +19,7 @@ from .decision import Decision, Windows
 from .folding import Fold, Known, reads
 from .held import Held, Panes
 from .matches import Advance, Behind, chosen, decided
-from .quiet import joined as joined_silences
+from .quiet import still
 from .state import State
 from .ticks import BEGIN, END, before
 from .windows import closed
@@ -152,7 +152,7 @@ class _OfClass:
         self.waiting = 0
         if reading is None and not any(self.folded):
             self.held = None
-            self.quiet = _present({q: joined_silences(quiet, None, step.watermark) for q, quiet in self.quiet.items()})
+            self.quiet = _present({q: still(quiet, step.watermark) for q, quiet in self.quiet.items()})
             return
         plan, number = self.program.plan, self.number
         if reading is None:

@@ -16,7 +16,7 @@ from ..events.grouped import select
 from ..events.stretch import Means, Stretch
 from ..numbers.columns import codes, combine_codes
 from .program import FREE, ROW
-from .quiet import joined, silenced, silences
+from .quiet import joined, silenced, silences, still
 from .ticks import before
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def chosen(
     `beginning` is `Program.beginning` of the query.
     """
     passed = behind.passed | silenced(final, query.partition, behind.quiet)
-    quiet = joined(behind.quiet, None, step.watermark)
+    quiet = still(behind.quiet, step.watermark)
     free = ~passed & before(final.ticks, step.watermark - decision.after_first + 1)
     concerned = np.flatnonzero(_partitions_of(final, query, free))
     if not len(concerned):
@@ -103,7 +103,8 @@ def chosen(
         if query.after is not None and isinstance(length := query.after[1], int):
             last = np.concatenate([matches.positions[-1] for matches in several])
             rows, ends = _rows_of(arranged, last), arranged.events.ticks[last]
-            quiet = joined(quiet, silences(final, query.partition, rows, ends, length), step.watermark)
+            quiet = joined(quiet, silences(final, query.partition, rows, ends, length))
+            quiet = still(quiet, step.watermark)
     return tables, Behind(passed, quiet)
 
 

@@ -29,18 +29,22 @@ def silences(events: Reading, keys: Sequence[str], rows: Ints, ends: Ints, lengt
     return pa.table([*columns, pa.array(through, pa.int64())], [*keys, "through"])
 
 
-def joined(old: Any, new: Any, watermark: int) -> Any:
-    """The last silence of each partition, without those that are over: None if none is left. Each may be None."""
-    some = [table for table in (old, new) if table is not None and table.num_rows]
-    if not some:
+def still(quiet: Any, watermark: int) -> Any:
+    """Without the silences that are over; None if none is left."""
+    if quiet is None:
         return None
-    table = pa.concat_tables([some[0], *(more.cast(some[0].schema) for more in some[1:])])
+    going_on = ~before(_through(quiet), watermark)
+    return (quiet if going_on.all() else quiet.filter(pa.array(going_on))) if going_on.any() else None
+
+
+def joined(old: Any, new: Any) -> Any:
+    """The last silence of each partition; `old` may be None."""
+    table = new if old is None else pa.concat_tables([old, new.cast(old.schema)])
     through = _through(table)
     numbers, _ = combine_codes([codes(column) for column in table.columns[:-1]], len(through))
     order = np.lexsort((through, numbers))
-    last = order[np.append(numbers[order][1:] != numbers[order][:-1], True)]
-    kept = np.sort(last[~before(through[last], watermark)])
-    return table.take(pa.array(kept)) if len(kept) else None
+    last = np.append(numbers[order][1:] != numbers[order][:-1], True)
+    return table.take(pa.array(np.sort(order[last])))
 
 
 def silenced(events: Reading, keys: Sequence[str], quiet: Any) -> Bools:
