@@ -261,6 +261,6 @@ def test_silences_are_read_without_a_program_and_end_with_the_watermark() -> Non
     what = "silences of quiet: the last tick with which no match begins"
     assert silent(20) == [(what, [{"k": 1, "through": 38}])]  # and no events
     assert silent(38) == [(what, [{"k": 1, "through": 38}])]
-    with_another = ({"at": 38, "kind": "A", "k": 2, "x": 0, "y": 0},)
-    given(compiled, stream, with_another, SHIFT + 39_000)
+    its_bucket_is_read = ({"at": 39, "kind": "A", "k": 1, "x": 0, "y": 0},)
+    given(compiled, stream, its_bucket_is_read, SHIFT + 39_000)
     assert [(title, len(rows)) for title, rows in silent(39)] == [("events of quiet, by k", 1)]
