@@ -35,10 +35,13 @@ ALIKE: Final = tuple(
         "= <> < <= > >= <=>", "AND OR", "+ - * / %", "+ * ?", "SEQ AND OR ANY SOME", "NEXT CONTIGUOUS ANY", "FIRST LAST PREV",
         "COUNT SUM AVG MIN MAX COLLECT FIRST LAST", "VARIANCE VAR_POP STDDEV STDDEV_POP", "LOWER UPPER TRIM REVERSE",
         "REPLACE TRANSLATE", "INT BIGINT SMALLINT DOUBLE STRING TIMESTAMP", "ms s MINUTES", "TRUE FALSE NULL",
+        "SLIDE OFFSET",
     )
 )  # fmt: skip
 """What may stand for one another."""
-OF_A_CLAUSE: Final = frozenset({"WHERE", "GROUP", "HAVING", "SELECT", "AFTER", "ORDER", "WATERMARK", "SLIDE", "EVENT"})
+OF_A_CLAUSE: Final = frozenset(
+    {"WHERE", "GROUP", "HAVING", "SELECT", "AFTER", "ORDER", "WATERMARK", "SLIDE", "OFFSET", "EVENT"}
+)
 """What begins a clause that may be left out, or a statement."""
 
 

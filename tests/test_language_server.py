@@ -270,6 +270,13 @@ def test_what_a_pattern_matches_in_a_sentence(pattern: str, sentence: str) -> No
     assert in_words(query.pattern) == sentence
 
 
+def test_windows_of_a_query_are_shown_as_they_are_written() -> None:
+    text = HEAD + "QUERY q RETURN COUNT(*) AS n PATTERN SEQ(Order, Payment) WITHIN 1 DAY SLIDE 6 HOURS OFFSET -2 HOURS;"
+    found = hover(program(text), at(text, "QUERY |q"))
+    assert found is not None
+    assert "a row for each group and window, every 6 hours, offset by -2 hours" in found.markdown
+
+
 def test_the_expected_cost_of_a_query_is_shown_where_its_matches_are_counted() -> None:
     text = HEAD + "QUERY q RETURN COUNT(*) AS n PATTERN SEQ(Order, Payment) WITHIN 1 DAY SLIDE 1 HOUR;"
     found = hover(program(text), at(text, "QUERY |q"))
