@@ -57,7 +57,7 @@ EVENT TIME at WATERMARK 20 SECONDS
 EVENT TYPE kind IN ('Pickup', 'Travel', 'Drop', 'Cancel');
 QUERY counted RETURN district, COUNT(*) AS n, SUM(t.fare) AS fare PATTERN SEQ(Pickup, Travel+ t, Drop)
   WHERE [driver] GROUP BY district WITHIN 1 MINUTE SLIDE 30 SECONDS;
-QUERY plain RETURN COUNT(*) AS n, MAX(Travel.fare) AS most PATTERN Travel WITHIN 1 MINUTE;
+QUERY plain RETURN COUNT(*) AS n, MAX(Travel.fare) AS most PATTERN Travel WITHIN 1 MINUTE OFFSET 25 SECONDS;
 QUERY listed RETURN driver, p.at AS since, t.fare PATTERN SEQ(Pickup p, Travel t) WHERE [driver] WITHIN 10 SECONDS;
 QUERY absent RETURN p.at AS since PATTERN SEQ(Pickup p, NOT Drop WITHIN 45 SECONDS) WHERE [driver] WITHIN 1 MINUTE;
 QUERY runs RETURN MATCH driver, COUNT(t) AS travels PATTERN Travel+ t WHERE [driver]
@@ -591,6 +591,7 @@ def test_each_file_that_comes_is_looked_at_before_its_events_are_believed(
 FAR = PROGRAM.replace("QUERY listed", "EVENT Far AS Travel WHERE fare > 1;\nQUERY listed")
 CHANGED = {
     "query counted is not what it was": PROGRAM.replace("SLIDE 30 SECONDS", "SLIDE 20 SECONDS", 1),
+    "query plain is not what it was": PROGRAM.replace("OFFSET 25 SECONDS", "OFFSET 35 SECONDS"),
     "query listed is not what it was": FAR.replace("SEQ(Pickup p, Travel t)", "SEQ(Pickup p, Far t)"),
     "query other is new; query plain is gone": PROGRAM.replace("QUERY plain", "QUERY other"),
     "another program: ORDER BY was none and is fare. Run": PROGRAM.replace("TIME at", "TIME at ORDER BY fare"),
@@ -605,6 +606,7 @@ def test_the_checkpoint_of_another_program_is_refused_with_what_changed(spark: S
     )  # nothing has been run with it yet
     (tmp_path / "checkpoint" / "offsets" / "0").mkdir(parents=True)
     same_queries = PROGRAM.replace("WATERMARK 20 SECONDS", "WATERMARK 1 MINUTE").replace("QUERY", "-- a comment\nQUERY")
+    same_queries = same_queries.replace("OFFSET 25 SECONDS", "OFFSET -35 SECONDS")
     checkpoint.claim(HadoopStore(spark), folder, checkpoint.identity(Job(spark, tmp_path, same_queries).what))
     for said, text in CHANGED.items():
         with pytest.raises(JobError) as failure:
@@ -664,7 +666,7 @@ def test_the_folders_that_a_stream_reads_are_known_unless_names_alone_tell_its_f
 
 
 def test_a_window_without_an_end_is_refused() -> None:
-    text = PROGRAM.replace("PATTERN Travel WITHIN 1 MINUTE", "PATTERN Travel WITHIN UNBOUNDED")
+    text = PROGRAM.replace("WITHIN 1 MINUTE OFFSET 25 SECONDS", "WITHIN UNBOUNDED")
     found = streamed(text)
     with pytest.raises(JobError, match=r"query plain has WITHIN UNBOUNDED.*--queries counted,listed,absent,runs"):
         continuous(found, found.stream.queries, 3, 0)
