@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Matrix = npt.NDArray[np.float64]
 
-INLINED: Final = frozenset(["add", "add_times", "carry_out_all", "carry_out_together", "copy", "is_plain"])
+INLINED: Final = frozenset(["carry_out_all", "carry_out_together", "copy", "is_plain"])
 
 # An operation in the table.
 CODE: Final = 0
@@ -59,11 +59,15 @@ def carry_out_together(t: Ints, m: Floats, values: Matrix, event: int, begin: in
         o += len(BATCH)
         if code == ADD:
             while o < until:
-                add(m, t[o], t[o + 1], width)
+                target, source = t[o], t[o + 1]
+                for i in range(width):
+                    m[target + i] += m[source + i]
                 o += 2
         elif code == MULTIPLY and is_plain(value):
             while o < until:
-                add_times(m, value, t[o], t[o + 1], width)
+                target, source = t[o], t[o + 1]
+                for i in range(width):
+                    m[target + i] += value * m[source + i]
                 o += 2
         elif code == TWICE:
             while o < until:
@@ -74,33 +78,6 @@ def carry_out_together(t: Ints, m: Floats, values: Matrix, event: int, begin: in
             while o < until:
                 carry_out(m, code, t[o], t[o + 1], width, value)
                 o += 2
-
-
-def add(m: Floats, target: int, source: int, width: int) -> None:
-    """Four at a time, all of which are read before any is written: they become one vector whether or not the compiler
-    knows that source and target are apart.
-    """
-    i = 0
-    while i + 4 <= width:
-        a, b = m[target + i] + m[source + i], m[target + i + 1] + m[source + i + 1]
-        c, d = m[target + i + 2] + m[source + i + 2], m[target + i + 3] + m[source + i + 3]
-        m[target + i], m[target + i + 1], m[target + i + 2], m[target + i + 3] = a, b, c, d
-        i += 4
-    while i < width:
-        m[target + i] += m[source + i]
-        i += 1
-
-
-def add_times(m: Floats, value: float, target: int, source: int, width: int) -> None:
-    i = 0
-    while i + 4 <= width:
-        a, b = m[target + i] + value * m[source + i], m[target + i + 1] + value * m[source + i + 1]
-        c, d = m[target + i + 2] + value * m[source + i + 2], m[target + i + 3] + value * m[source + i + 3]
-        m[target + i], m[target + i + 1], m[target + i + 2], m[target + i + 3] = a, b, c, d
-        i += 4
-    while i < width:
-        m[target + i] += value * m[source + i]
-        i += 1
 
 
 def is_plain(value: float) -> bool:

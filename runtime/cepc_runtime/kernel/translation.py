@@ -52,13 +52,14 @@ def translate(module: Any, forms: Sequence[Form]) -> bytes:
 
 def _optimised(code: str) -> Any:
     """numba keeps each function as it might be called from elsewhere, with seven arguments for an array. Nothing but
-    the entry is, so LLVM may drop what is not used; and it makes one vector of what is done to neighbours.
+    the entry is, so LLVM may drop what is not used. Its vectors of neighbours stay off, as numba has them: they have
+    been wrong before, and loops are vectors without.
     """
     import llvmlite.binding as llvm
 
     module = llvm.parse_assembly(_OTHERS.sub("define internal", code))
     options = llvm.create_pipeline_tuning_options(speed_level=3)
-    options.slp_vectorization = options.loop_vectorization = True
+    options.loop_vectorization, options.slp_vectorization = True, False
     passes = llvm.create_pass_builder(target_machine(), options)
     passes.getModulePassManager().run(module, passes)
     return module
