@@ -169,6 +169,13 @@ def compare(text: str, table: Any, chance: Random, seen: Counter[str]) -> None:
     assert listed(found.matches()) == expected, (text, table.to_pylist())
 
 
+def small_pieces(chance: Random, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pieces of a few events, and room for few matches."""
+    monkeypatch.setattr(walk_run, "LEAST", chance.choice((1, 3, 1 << 12)))
+    monkeypatch.setattr(walk_run, "PIECE", 1)
+    monkeypatch.setattr(walk_run, "EVENTS_OF_MATCH", chance.choice((1, 16)))
+
+
 def small_blocks_and_runs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks so small that few events have several levels of them, and runs that end before each first event."""
     for module in (walk_blocks, walk_loop, walk_loops, walk_reading):
@@ -183,9 +190,7 @@ def test_matches_that_are_walked_are_those_that_grow(monkeypatch: pytest.MonkeyP
     seen: Counter[str] = Counter()
     for seed in range(400):
         chance = Random(seed)
-        monkeypatch.setattr(walk_run, "LEAST", chance.choice((1, 3, 1 << 12)))
-        monkeypatch.setattr(walk_run, "PIECE", 1)
-        monkeypatch.setattr(walk_run, "EVENTS_OF_MATCH", chance.choice((1, 16)))
+        small_pieces(chance, monkeypatch)
         small_blocks_and_runs(seed, monkeypatch)
         compare(program(chance), events(chance), chance, seen)
     assert min(seen[f"walked with {select}"] for select in ("NEXT", "CONTIGUOUS")) > 80, seen
@@ -229,9 +234,7 @@ def test_matches_that_go_round_a_loop_as_far_as_their_first_event_lets_them_are_
     seen: Counter[str] = Counter()
     for seed in range(400):
         chance = Random(seed)
-        monkeypatch.setattr(walk_run, "LEAST", chance.choice((1, 3, 1 << 12)))
-        monkeypatch.setattr(walk_run, "PIECE", 1)
-        monkeypatch.setattr(walk_run, "EVENTS_OF_MATCH", chance.choice((1, 16)))
+        small_pieces(chance, monkeypatch)
         small_blocks_and_runs(seed, monkeypatch)
         compare(looping(chance), series(chance), chance, seen)
     assert seen["loops"] > 300, seen

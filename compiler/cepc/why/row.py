@@ -28,7 +28,7 @@ from .values import text_of
 from .wording import scalar_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from cepc_grammar.source import Source
     from cepc_runtime.numbers.columns import Ints
@@ -59,8 +59,11 @@ def aggregate_rows(
     those of the window that begins there. Raises RunError.
     """
     table = _table(finder, query, rows, sources)
-    found = (_row(query, table, i) for i in range(table.num_rows))
-    return [row for row in found if start is None or row.start == start]
+    places: Sequence[int] = range(table.num_rows)
+    if start is not None and table.num_rows:
+        sliding = isinstance(query.window, Sliding)
+        places = np.flatnonzero(ticks_of(table.column("window_start")) == start).tolist() if sliding else ()
+    return [_row(query, table, place) for place in places]
 
 
 def first_row(finder: Finder, query: model.Query, rows: Ints, sources: Mapping[str, Source]) -> tuple[Row | None, int]:

@@ -29,7 +29,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ..cheap_dataclass import dataclass
-from .effects import order
+from .effects import order, reached
 from .joint import Atom, cleared, copied_to, in_place
 from .lanes import Column, add_region
 from .operations import LEAST, MIN_IF, MULTIPLY, SCALE, Operation, coalesced
@@ -460,16 +460,9 @@ class _Application:
         return part.entries[lane][d - part.rows] if d - part.rows < len(part.entries[lane]) else None
 
 
-def _reachable(start: int, ways: Iterable[_Way]) -> set[int]:
+def _reachable(start: int, ways: Iterable[_Way]) -> frozenset[int]:
     """The rows to which something of `start` comes; itself only by a way back."""
     after: dict[int, list[int]] = {}
     for way in ways:
         after.setdefault(way.source, []).append(way.target)
-    found: set[int] = set()
-    waiting = [start]
-    while waiting:
-        for target in after.get(waiting.pop(), ()):
-            if target not in found:
-                found.add(target)
-                waiting.append(target)
-    return found
+    return reached(after.get(start, ()), after)

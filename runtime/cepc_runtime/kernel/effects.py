@@ -93,3 +93,14 @@ def order(changed: Iterable[int], reads: Mapping[int, Collection[int]], copied: 
             del waiting[s]
         rows += ready
     return Order(tuple(rows), frozenset(copies))
+
+
+def reached(states: Iterable[int], after: Mapping[int, Collection[int]]) -> frozenset[int]:
+    """These states, or rows, and all that come after them."""
+    found = set(states)
+    waiting = list(found)
+    while waiting:
+        new = {*after.get(waiting.pop(), ())} - found
+        found |= new
+        waiting += new
+    return frozenset(found)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..cheap_dataclass import dataclass
 from ..events.letters import kinds_that_satisfy, readers_of
 from ..plan.automaton import DROPPED
-from .effects import effect
+from .effects import effect, reached
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -95,21 +95,11 @@ def _carried(automaton: Automaton, planes: QueryPlanes, columns: Sequence[Column
     for source, target in [*((s.source, s.target) for s in steps), *((m.source, m.target) for m in moves)]:
         after.setdefault(source, set()).add(target)
     binding: dict[int, frozenset[int]] = {
-        variable: _from({step.target for step in steps if step.variable == variable}, after)
+        variable: reached({step.target for step in steps if step.variable == variable}, after)
         for variable in {plane.variable for plane in planes.planes}
     }
     of = [(column, binding[plane.variable]) for column, plane in zip(columns, planes.planes, strict=True)]
     return tuple(frozenset(c for c, states in of if state in states) for state in range(automaton.states))
-
-
-def _from(states: set[int], after: Mapping[int, set[int]]) -> frozenset[int]:
-    """These states and all that come after them."""
-    found, waiting = set(states), list(states)
-    while waiting:
-        new = after.get(waiting.pop(), set()) - found
-        found |= new
-        waiting += new
-    return frozenset(found)
 
 
 def _columns(
