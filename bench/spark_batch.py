@@ -29,6 +29,7 @@ import cepc
 from cepc.codegen.compiling import job_of
 from cepc.running.session import quiet_session
 from cepc_runtime.spark.files import Files
+from cepc_runtime.spark.forms import IN_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -120,7 +121,7 @@ def said(name: str, one: Took, other: Took, words: str) -> None:
 # ---- the job and its floor -------------------------------------------------------------------------------------------
 
 
-def empty(plan: Any, classes: Any, class_column: Any) -> Callable[[Iterable[Any]], Iterator[Any]]:  # noqa: ARG001
+def empty(plan: Any, classes: Any, class_column: Any, form: Any) -> Callable[[Iterable[Any]], Iterator[Any]]:  # noqa: ARG001
     """A kernel that reads its input and gives nothing."""
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
@@ -145,7 +146,7 @@ def whole_job(spark: Any, text: str, *, kernel: bool, files: Path | None = None)
             shutil.rmtree(files, ignore_errors=True)
             namespace["JOB"].write(spark, events, None, None, Files(str(files), "parquet"))
             return []
-        return [namespace["events_rows"](namespace["events_events"](events), list(compiled.queries))]
+        return [namespace["events_rows"](namespace["events_events"](events), list(compiled.queries), IN_ROWS)]
 
     return run
 

@@ -21,6 +21,7 @@ import cepc
 from cepc.codegen.compiling import job_of
 from cepc_runtime.events.letter_words import BITS, words_needed
 from cepc_runtime.spark.events import word_names
+from cepc_runtime.spark.forms import IN_ROWS
 from cepc_runtime.spark.kernel import kernel
 
 BATCH = 10_000
@@ -65,7 +66,7 @@ def main() -> None:
     job: dict[str, Any] = {"__name__": "job"}
     exec(compile(job_of(compiled.program, compiled.checked.sources).text, "job", "exec"), job)
     batches = generate(job["EVENTS_LETTERS"], arguments.events, arguments.groups, arguments.hours)
-    run = kernel(job["EVENTS_PLAN"], job["EVENTS_CLASSES"], None)
+    run = kernel(job["EVENTS_PLAN"], job["EVENTS_CLASSES"], None, IN_ROWS)
     times = []
     for _ in range(arguments.rounds + 1):  # the first compiles
         start, rows = time.process_time(), sum(batch.num_rows for batch in run(batches))

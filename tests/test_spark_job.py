@@ -272,7 +272,9 @@ def test_queries_with_the_same_columns_are_written_by_one_job_into_their_own_dir
     assert not expected["none"].num_rows
     assert writes["none"] == writes["no_more"] != writes["falls/../x"]
     assert writes["rises"] == writes["other"]
-    assert len(set(writes.values())) == 5
+    # Workers make files of Parquet, and one job writes those of queries with whatever columns.
+    assert (writes["pairs"] == writes["rises"]) == (form == "parquet")
+    assert len(set(writes.values())) == (3 if form == "parquet" else 5)
 
 
 @pytest.mark.parametrize("table", ["events_of_s", "shop.events"])

@@ -183,7 +183,7 @@ def log_events(events: DataFrame, dropped: Observation | None = None) -> DataFra
     )
 
 
-def log_rows(events: DataFrame, queries: Collection[str]) -> DataFrame:
+def log_rows(events: DataFrame, queries: Collection[str], form: job.Form) -> DataFrame:
     """The rows of all queries; each partition is sorted by group, and the kernel runs over it once."""
     classes = job.shares(LOG_CLASSES, LOG_PLAN, queries)
     # An event goes once to each class, so that one read and one shuffle serve them all.
@@ -192,7 +192,8 @@ def log_rows(events: DataFrame, queries: Collection[str]) -> DataFrame:
     return (
         copies.repartition(*keys)
         .sortWithinPartitions(*keys)
-        .mapInArrow(job.kernel(LOG_PLAN, classes, job.CLASS), job.row_schema(LOG_PLAN))
+        .transform(form.in_tasks)
+        .mapInArrow(job.kernel(LOG_PLAN, classes, job.CLASS, form), job.row_schema(LOG_PLAN, form))
         .where(job.no_error())
         .drop("error")
     )
@@ -202,10 +203,11 @@ def log_results(
     events: DataFrame,
     queries: Collection[str],
     dropped: Observation | None,
+    form: job.Form,
 ) -> job.Answers:
     """What answers each query: the rows of the kernel, or Spark alone."""
     found = log_events(events, dropped)
-    return job.Answers(found, rows=job.Rows(log_rows(found, queries), LOG_PLAN))
+    return job.Answers(found, rows=job.Rows(log_rows(found, queries, form), LOG_PLAN))
 
 
 # With --mode stream; `watermark` is how many milliseconds late an event may be.

@@ -141,14 +141,15 @@ def purchases_events(events: DataFrame, dropped: Observation | None = None) -> D
     return found.select("at", "customer", "price", *job.letters("`item`", PURCHASES_LETTERS))
 
 
-def purchases_rows(events: DataFrame, queries: Collection[str]) -> DataFrame:
+def purchases_rows(events: DataFrame, queries: Collection[str], form: job.Form) -> DataFrame:
     """The rows of all queries; each partition is sorted by group, and the kernel runs over it once."""
     classes = job.shares(PURCHASES_CLASSES, PURCHASES_PLAN, queries)
     keys = job.keys(classes)
     return (
         events.repartition(*keys)
         .sortWithinPartitions(*keys)
-        .mapInArrow(job.kernel(PURCHASES_PLAN, classes, None), job.row_schema(PURCHASES_PLAN))
+        .transform(form.in_tasks)
+        .mapInArrow(job.kernel(PURCHASES_PLAN, classes, None, form), job.row_schema(PURCHASES_PLAN, form))
         .where(job.no_error())
         .drop("error")
     )
@@ -158,10 +159,11 @@ def purchases_results(
     events: DataFrame,
     queries: Collection[str],
     dropped: Observation | None,
+    form: job.Form,
 ) -> job.Answers:
     """What answers each query: the rows of the kernel, or Spark alone."""
     found = purchases_events(events, dropped)
-    return job.Answers(found, rows=job.Rows(purchases_rows(found, queries), PURCHASES_PLAN))
+    return job.Answers(found, rows=job.Rows(purchases_rows(found, queries, form), PURCHASES_PLAN))
 
 
 # With --mode stream; `watermark` is how many milliseconds late an event may be.

@@ -171,14 +171,15 @@ def orders_events(events: DataFrame, dropped: Observation | None = None) -> Data
     return found.select("at", "driver_id", "district", "duration", *job.letters("`action`", ORDERS_LETTERS))
 
 
-def orders_rows(events: DataFrame, queries: Collection[str]) -> DataFrame:
+def orders_rows(events: DataFrame, queries: Collection[str], form: job.Form) -> DataFrame:
     """The rows of all queries; each partition is sorted by group, and the kernel runs over it once."""
     classes = job.shares(ORDERS_CLASSES, ORDERS_PLAN, queries)
     keys = job.keys(classes)
     return (
         events.repartition(*keys)
         .sortWithinPartitions(*keys)
-        .mapInArrow(job.kernel(ORDERS_PLAN, classes, None), job.row_schema(ORDERS_PLAN))
+        .transform(form.in_tasks)
+        .mapInArrow(job.kernel(ORDERS_PLAN, classes, None, form), job.row_schema(ORDERS_PLAN, form))
         .where(job.no_error())
         .drop("error")
     )
@@ -188,10 +189,11 @@ def orders_results(
     events: DataFrame,
     queries: Collection[str],
     dropped: Observation | None,
+    form: job.Form,
 ) -> job.Answers:
     """What answers each query: the rows of the kernel, or Spark alone."""
     found = orders_events(events, dropped)
-    return job.Answers(found, rows=job.Rows(orders_rows(found, queries), ORDERS_PLAN))
+    return job.Answers(found, rows=job.Rows(orders_rows(found, queries, form), ORDERS_PLAN))
 
 
 # With --mode stream; `watermark` is how many milliseconds late an event may be.

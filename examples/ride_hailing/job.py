@@ -185,14 +185,15 @@ def reports_events(events: DataFrame, dropped: Observation | None = None) -> Dat
     return found.select("at", "vehicle", "speed", *job.letters("`street`", REPORTS_LETTERS))
 
 
-def reports_rows(events: DataFrame, queries: Collection[str]) -> DataFrame:
+def reports_rows(events: DataFrame, queries: Collection[str], form: job.Form) -> DataFrame:
     """The rows of all queries; each partition is sorted by group, and the kernel runs over it once."""
     classes = job.shares(REPORTS_CLASSES, REPORTS_PLAN, queries)
     keys = job.keys(classes)
     return (
         events.repartition(*keys)
         .sortWithinPartitions(*keys)
-        .mapInArrow(job.kernel(REPORTS_PLAN, classes, None), job.row_schema(REPORTS_PLAN))
+        .transform(form.in_tasks)
+        .mapInArrow(job.kernel(REPORTS_PLAN, classes, None, form), job.row_schema(REPORTS_PLAN, form))
         .where(job.no_error())
         .drop("error")
     )
@@ -202,10 +203,11 @@ def reports_results(
     events: DataFrame,
     queries: Collection[str],
     dropped: Observation | None,
+    form: job.Form,
 ) -> job.Answers:
     """What answers each query: the rows of the kernel, or Spark alone."""
     found = reports_events(events, dropped)
-    return job.Answers(found, rows=job.Rows(reports_rows(found, queries), REPORTS_PLAN))
+    return job.Answers(found, rows=job.Rows(reports_rows(found, queries, form), REPORTS_PLAN))
 
 
 # With --mode stream; `watermark` is how many milliseconds late an event may be.

@@ -186,13 +186,14 @@ def market_events(events: DataFrame, dropped: Observation | None = None) -> Data
     )
 
 
-def market_rows(events: DataFrame, queries: Collection[str]) -> DataFrame:
+def market_rows(events: DataFrame, queries: Collection[str], form: job.Form) -> DataFrame:
     """The rows of all queries; each partition is sorted by group, and the kernel runs over it once."""
     classes = job.shares(MARKET_CLASSES, MARKET_PLAN, queries)
     return (
         events.repartition(1)
         .sortWithinPartitions("at")
-        .mapInArrow(job.kernel(MARKET_PLAN, classes, None), job.row_schema(MARKET_PLAN))
+        .transform(form.in_tasks)
+        .mapInArrow(job.kernel(MARKET_PLAN, classes, None, form), job.row_schema(MARKET_PLAN, form))
         .where(job.no_error())
         .drop("error")
     )
@@ -202,10 +203,11 @@ def market_results(
     events: DataFrame,
     queries: Collection[str],
     dropped: Observation | None,
+    form: job.Form,
 ) -> job.Answers:
     """What answers each query: the rows of the kernel, or Spark alone."""
     found = market_events(events, dropped)
-    return job.Answers(found, rows=job.Rows(market_rows(found, queries), MARKET_PLAN))
+    return job.Answers(found, rows=job.Rows(market_rows(found, queries, form), MARKET_PLAN))
 
 
 # With --mode stream; `watermark` is how many milliseconds late an event may be.

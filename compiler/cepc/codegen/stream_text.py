@@ -229,7 +229,7 @@ def _chain(start: str, calls: list[str]) -> list[str]:
 def _rows(job: StreamJob, name: str, constant: str) -> str:
     order = [job.stream.time.column, *job.stream.time.order_by]
     lines = [
-        f"def {name}_rows(events: DataFrame, queries: Collection[str]) -> DataFrame:",
+        f"def {name}_rows(events: DataFrame, queries: Collection[str], form: job.Form) -> DataFrame:",
         f'    """{_ROWS}"""',
         f"    classes = job.shares({constant}_CLASSES, {constant}_PLAN, queries)",
     ]
@@ -265,13 +265,14 @@ def _rows(job: StreamJob, name: str, constant: str) -> str:
         lines.append("    keys = job.keys(classes)")
         keys = [Code("*keys")]
     by_order = [_column(c) for c in order]
-    kernel = f"job.kernel({constant}_PLAN, classes, {'job.CLASS' if several else 'None'})"
+    kernel = f"job.kernel({constant}_PLAN, classes, {'job.CLASS' if several else 'None'}, form)"
     chain = [
         lay_out(call(".repartition", *(keys or [Code("1")])), 8),
         # By keys alone, which takes a third of the time: the kernel sorts by time.
         lay_out(call(".sortWithinPartitions", *(keys or by_order)), 8),
         *([".transform(job.encoded)"] if needs_encoding(job.passed) else []),
-        f".mapInArrow({kernel}, job.row_schema({constant}_PLAN))",
+        ".transform(form.in_tasks)",
+        f".mapInArrow({kernel}, job.row_schema({constant}_PLAN, form))",
         ".where(job.no_error())",
         '.drop("error")',
     ]
@@ -326,7 +327,7 @@ def _expr(sql: str, name: str) -> Node:
 
 
 def _results(job: StreamJob, name: str, functions: Mapping[str, str]) -> str:
-    rows = call("job.Rows", Code(f"{name}_rows(found, queries)"), Code(f"{name.upper()}_PLAN"))
+    rows = call("job.Rows", Code(f"{name}_rows(found, queries, form)"), Code(f"{name.upper()}_PLAN"))
     alone = mapped((query, Code(f"{function}(found)")) for query, function in functions.items())
     answers = call(
         "job.Answers",
@@ -339,6 +340,7 @@ def _results(job: StreamJob, name: str, functions: Mapping[str, str]) -> str:
         "    events: DataFrame,",
         "    queries: Collection[str],",
         "    dropped: Observation | None,",
+        "    form: job.Form,",
         ") -> job.Answers:",
         '    """What answers each query: the rows of the kernel, or Spark alone."""',
         f"    found = {name}_events(events, dropped)",

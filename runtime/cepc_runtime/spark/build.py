@@ -6,12 +6,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .caching import of_its_own
+from .forms import IN_ROWS
 from .schema import JobError, Stream, conform
 from .source import read
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Observation, SparkSession
 
+    from .forms import Form
     from .query_results import Answers
     from .stream_part import StreamPart
 
@@ -27,8 +29,9 @@ def answered(
     events: DataFrame | Mapping[str, DataFrame] | None,
     queries: Collection[str] | None,
     dropped: Mapping[str, Observation] | None,
+    form: Form = IN_ROWS,
 ) -> list[tuple[Answers, frozenset[str]]]:
-    """What answers each stream's part of the queries (None: all), and that part.
+    """What answers each stream's part of the queries (None: all), and that part; workers hand on rows in this form.
 
     `events` is a DataFrame where there is one stream, or one for each stream by its name; where it is missing, the
     stream's own source is read. Raises JobError.
@@ -37,7 +40,7 @@ def answered(
     wanted = [(part, own) for part in parts if (own := chosen.intersection(part.stream.queries))]
     given = events_of(spark, [part.stream for part, _ in wanted], events)
     return [
-        (part.results(frame, own, (dropped or {}).get(part.stream.name)), own)
+        (part.results(frame, own, (dropped or {}).get(part.stream.name), form), own)
         for (part, own), frame in zip(wanted, given, strict=True)
     ]
 

@@ -35,10 +35,13 @@ if TYPE_CHECKING:
     from ..plan.physical import PhysicalPlan
     from ..plan.strategy import CountedQuery, PhysicalQuery
     from ..results.totals import Totals
+    from .parquet_packing import ParquetPacking
     from .rows import Packing
 
 
-def pane_rows(batches: Iterable[Any], plan: PhysicalPlan, one: Class, packing: Packing, rows: int) -> Iterator[Any]:
+def pane_rows(
+    batches: Iterable[Any], plan: PhysicalPlan, one: Class, packing: Packing | ParquetPacking, rows: int
+) -> Iterator[Any]:
     """For a class with panes, what these tell of its queries; the batches are sorted by pane."""
     cut = [(number, query) for number in one.queries if can_be_cut(query := plan.queries[number])]
     family, alone = _family(cut), {number: _family([(number, query)]) for number, query in cut}
@@ -59,8 +62,14 @@ def _family(queries: Sequence[tuple[int, CountedQuery]]) -> Family:
 
 
 def segment_rows(
-    batches: Iterable[Any], plan: PhysicalPlan, one: Class, segments: Segments, packing: Packing, rows: int, most: int
-) -> Iterator[Any]:
+    batches: Iterable[Any],
+    plan: PhysicalPlan,
+    one: Class,
+    segments: Segments,
+    packing: Packing | ParquetPacking,
+    rows: int,
+    most: int,
+) -> Iterator[Any]:  # fmt: skip
     """For a class with segments, the rows of its queries; the batches are sorted by keys and segment."""
     stream = replace(plan.stream, columns=(*plan.stream.columns, (SEGMENT, BIGINT)))
     cut = replace(plan, stream=stream, queries=tuple(_within_segment(plan.queries[number]) for number in one.queries))

@@ -3,24 +3,35 @@
 Queries with the same columns are written together, by one job: a write of its own for each would read the rows of all,
 which had to be kept for it, and plan a job. What comes out has the directories of each write of its own: Spark parts
 the rows by query into directories beside them, which then get their names. So it is in a micro-batch of a stream, too.
+
+Parquet is made by the workers of a batch where that is possible, of queries with whatever columns by one job.
 """
 
 from __future__ import annotations
 
+import shutil
+from collections import defaultdict
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql.utils import is_remote
 
 from ..cheap_dataclass import dataclass
+from .forms import END, IN_ROWS, InFiles, InRows, parquet_form
+from .rows import QUERY
 from .schema import JobError
-from .sinks import as_written, defaults, for_each, path_of, write
+from .sinks import as_written, column_types, defaults, for_each, path_of, write
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructType
 
-    from .query_results import Alike, Answers
+    from .forms import Form
+    from .query_results import Alike, Answers, WholeFiles
+    from .stream_part import StreamPart
 
 PARTED: Final = ("parquet", "orc", "json", "csv")
 """Formats whose tables are files alone, which may be moved."""
@@ -36,19 +47,46 @@ class Files:
     folder: str
     form: str
 
-    def write(self, answers: Answers, queries: frozenset[str]) -> None:
-        """The rows of the queries. Raises JobError."""
-        apart = not can_be_parted(self.form)
-        frames, several = (answers.frames(queries), []) if apart else answers.parted(queries)
+    def form_of_rows(self, spark: SparkSession, parts: Iterable[StreamPart], queries: frozenset[str]) -> Form:
+        """The form in which workers hand on what is written."""
+        if self.form != "parquet" or not can_be_parted(self.form):
+            return IN_ROWS
+        return parquet_form(spark, self.folder, column_types(parts, queries))
+
+    def write(self, answers: Answers, queries: frozenset[str], form: Form) -> None:
+        """The rows of the queries, which come in this form. Raises JobError."""
         unfinished = f"{self.folder.rstrip('/')}/{UNFINISHED}"
-        try:
-            for number, alike in enumerate(several):
-                _together(alike, self, f"{unfinished}/{number}")
-        finally:
-            if several:
-                Renaming(several[0].frame.sparkSession).removed(unfinished)
+        match form:
+            case InFiles():
+                frames, files = answers.made_by_workers(queries)
+                if files is not None:
+                    with _unfinished(files.frame.sparkSession, unfinished):
+                        _whole(files, self, form, unfinished)
+            case InRows():
+                apart = not can_be_parted(self.form)
+                frames, several = (answers.frames(queries), []) if apart else answers.parted(queries)
+                if several:
+                    with _unfinished(several[0].frame.sparkSession, unfinished):
+                        for number, alike in enumerate(several):
+                            _together(alike, self, f"{unfinished}/{number}")
         if frames:
             for_each(frames, lambda name, rows: write(rows, path_of(self.folder, name), self.form))
+
+
+@contextmanager
+def _unfinished(spark: SparkSession, folder: str) -> Iterator[None]:
+    """Nothing is left of this folder afterwards."""
+    try:
+        yield
+    finally:
+        Renaming(spark).removed(folder)
+
+
+_WITHOUT_CHECKSUMS: Final = {
+    "fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
+    "fs.file.impl.disable.cache": "true",
+}
+"""Hadoop writes a file of checksums beside each on a local disk, which takes longer than a short file."""
 
 
 def can_be_parted(form: str) -> bool:
@@ -70,13 +108,36 @@ def _together(alike: Alike, files: Files, unfinished: str) -> None:
     spark, form = alike.frame.sparkSession, files.form
     moves = Renaming(spark)
     found = parted(alike, form, defaults(form), unfinished)
-    places = {name: path_of(files.folder, name) for name in found}
-    empty = [places[name] for name, rows in found.items() if not moves.moved(rows, places[name])]
-    if empty:
-        nothing = spark.createDataFrame([], alike.frame.drop(alike.frame.columns[0]).schema)
-        write(nothing, empty[0], form)
-        for place in empty[1:]:
-            moves.copied(empty[0], place)
+    empty = [name for name, rows in found.items() if not moves.moved(rows, path_of(files.folder, name))]
+    _without_rows(spark, empty, alike.frame.drop(alike.frame.columns[0]).schema, files)
+
+
+def _whole(whole: WholeFiles, files: Files, form: InFiles, unfinished: str) -> None:
+    """Write files that workers have made: to Spark they are texts, a line each, which end as these files do."""
+    spark = whole.frame.sparkSession
+    one_each = {"lineSep": END.decode(), "maxRecordsPerFile": "1", "compression": "none"}
+    whole.frame.write.options(**one_each, **_WITHOUT_CHECKSUMS).partitionBy(QUERY).mode("errorifexists").text(
+        unfinished
+    )
+    moves, empty = Renaming(spark), defaultdict[str, list[str]](list)
+    for number, name in whole.queries.items():
+        found = f"{unfinished}/{QUERY}={number}"
+        moves.renamed(found, ".txt", form.ending)
+        if not moves.moved(found, path_of(files.folder, name)):
+            empty[whole.schemas[name]].append(name)
+    for schema, names in empty.items():
+        _without_rows(spark, names, schema, files)
+
+
+def _without_rows(spark: SparkSession, queries: Sequence[str], schema: StructType | str, files: Files) -> None:
+    """Write no rows for the queries, which have these columns."""
+    if not queries:
+        return
+    first, *others = (path_of(files.folder, name) for name in queries)
+    write(spark.createDataFrame([], schema), first, files.form)
+    moves = Renaming(spark)
+    for place in others:
+        moves.copied(first, place)
 
 
 def _free_name(taken: list[str]) -> str:
@@ -105,17 +166,42 @@ class Renaming:
         system.mkdirs(place.getParent())
         if not system.rename(found, place):
             raise JobError(f"{target} cannot be written: its rows are in {source}, which cannot be moved")
-        system.create(self._hadoop.Path(place, "_SUCCESS")).close()
+        self._mark(system, place)
         return True
+
+    def renamed(self, folder: str, ending: str, other: str) -> None:
+        """Give files of the folder, if there is one, another ending."""
+        system, place, _ = self._at(folder, folder)
+        if not system.exists(place):
+            return
+        for status in system.listStatus(place):
+            name = status.getPath().getName()
+            if name.endswith(ending):
+                system.rename(status.getPath(), self._hadoop.Path(place, name.removesuffix(ending) + other))
 
     def copied(self, source: str, target: str) -> None:
         system, found, place = self._at(source, target)
-        self._hadoop.FileUtil.copy(system, found, system, place, False, self._conf)
+        if (ours := _of_this_machine(system, found)) and (other := _of_this_machine(system, place)):
+            shutil.copytree(ours, other)
+        else:
+            self._hadoop.FileUtil.copy(system, found, system, place, False, self._conf)
 
     def removed(self, folder: str) -> None:
         system, found, _ = self._at(folder, folder)
         system.delete(found, True)
 
+    def _mark(self, system: Any, place: Any) -> None:
+        """Say that the directory is complete."""
+        if here := _of_this_machine(system, place):
+            (here / "_SUCCESS").touch()
+        else:
+            system.create(self._hadoop.Path(place, "_SUCCESS")).close()
+
     def _at(self, source: str, target: str) -> tuple[Any, Any, Any]:
         found, place = self._hadoop.Path(source), self._hadoop.Path(target)
         return found.getFileSystem(self._conf), found, place
+
+
+def _of_this_machine(system: Any, place: Any) -> Path | None:
+    """The path, if it is of this machine: for each file that Hadoop makes there, it starts processes."""
+    return Path(place.toUri().getPath()) if system.getUri().getScheme() == "file" else None

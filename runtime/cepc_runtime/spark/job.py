@@ -13,6 +13,7 @@ from ..plan.windows import TimeParts
 from .computed import computable, with_computed
 from .encoding import encoded
 from .events import CLASS, absent, copies, cut, has_letter, in_able_groups, keys, letters
+from .forms import Form
 from .kernel import kernel
 from .panes import fitting, windows
 from .query_results import Answers, Rows
@@ -37,6 +38,7 @@ __all__ = [
     "Answers",
     "Class",
     "ComputedColumn",
+    "Form",
     "Job",
     "JobError",
     "Memory",
@@ -70,9 +72,9 @@ __all__ = [
 ]
 
 
-def row_schema(plan: str) -> str:
-    """The schema of the kernel's rows: which query, an error if there is one, and values in slots by type."""
-    return _row_schema(prepared(plan)[1].layout)
+def row_schema(plan: str, form: Form) -> str:
+    """The schema of the kernel's rows: which query, an error if there is one, and values in slots by type or files."""
+    return _row_schema(prepared(plan)[1].layout, form)
 
 
 def shares(classes: Sequence[Class], plan: str, queries: Collection[str]) -> tuple[Class, ...]:

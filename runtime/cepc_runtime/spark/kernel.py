@@ -16,9 +16,10 @@ from ..streaming.program import Program
 from . import settings
 from .cut import pane_rows, segment_rows
 from .encoding import decoded
+from .forms import IN_ROWS
 from .groups import ROWS, by_class
 from .slices import MOST, can_flow, slices
-from .worker import USER_ERRORS, keep_what_is_freed, prepared, settled
+from .worker import USER_ERRORS, keep_what_is_freed, packing_of, prepared, settled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,19 +27,21 @@ if TYPE_CHECKING:
     from ..parts.classes import Class
     from ..plan.physical import PhysicalPlan
     from ..plan.strategy import PhysicalQuery
+    from .forms import Form
+    from .parquet_packing import ParquetPacking
     from .rows import Packing
     from .slices import Slice
 
 
 def kernel(
-    plan_text: str, classes: Sequence[Class], class_column: str | None, rows: int = ROWS, most: int = MOST
+    plan_text: str, classes: Sequence[Class], class_column: str | None, form: Form
 ) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """The function for `mapInArrow`. An error of the user's becomes a row of its own, the last of its partition."""
     limit = settings.most()
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
         keep_what_is_freed()
-        yield from run_partition(batches, plan_text, classes, class_column, rows, most, limit)
+        yield from run_partition(batches, plan_text, classes, class_column, form=form, limit=limit)
         settled()
 
     return run
@@ -52,12 +55,13 @@ def run_partition(
     rows: int = ROWS,
     most: int = MOST,
     limit: int = PARTIAL_MATCHES,
+    form: Form = IN_ROWS,
 ) -> Iterator[Any]:
     """The rows of one partition, sorted by class and keys, or by time where there are none. `rows` are those of a table
     of groups, about; a group of more than `most` is cut in time where it can be. `limit` bounds the partial matches of
     a query in such a table or cut.
     """
-    plan, packing = prepared(plan_text)
+    plan, packing = prepared(plan_text)[0], packing_of(plan_text, form)
     try:
         for number, same in by_class(decoded(batches), class_column):
             one = classes[number]
@@ -83,6 +87,7 @@ def run_partition(
                     stretch = Stretch(plan, read(part.table, plan.stream), part.span, whole=whole)
                     found = drive(stretch, asked, Means(most=limit))
                 yield from _packed(found, plan, one, packing)
+        yield from packing.rest()
     except USER_ERRORS as error:
         yield packing.error(str(error))
 
@@ -117,7 +122,9 @@ def _flowing(
     return ((asked[place].name, table) for place, table in flow(program, pieces(), most))
 
 
-def _packed(found: Iterable[tuple[str, Any]], plan: PhysicalPlan, one: Class, packing: Packing) -> Iterator[Any]:
+def _packed(
+    found: Iterable[tuple[str, Any]], plan: PhysicalPlan, one: Class, packing: Packing | ParquetPacking
+) -> Iterator[Any]:
     numbers = {plan.queries[number].name: number for number in one.queries}
     for name, table in found:
         number = numbers[name]

@@ -13,7 +13,7 @@ from ..parts.classes import has_subtotals
 from .caching import in_few_tasks, kept, kept_rows
 from .cut import together
 from .groups import runs
-from .rows import QUERY, no_error, of_queries, result_columns, row_schema, slots_of, with_columns_of
+from .rows import FILE, QUERY, ddl, no_error, of_queries, result_columns, row_schema, slots_of, with_columns_of
 from .sinks import for_each
 from .worker import prepared
 
@@ -33,6 +33,17 @@ class Alike:
     frame: DataFrame
     queries: Mapping[str, str]
     """By that text the query's name."""
+
+
+@dataclass(frozen=True)
+class WholeFiles:
+    """Files of Parquet as a DataFrame: the text that a query's files have, and the file as text, without its end."""
+
+    frame: DataFrame
+    queries: Mapping[str, str]
+    """By that text the query's name."""
+    schemas: Mapping[str, str]
+    """By the query's name."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +89,18 @@ class Rows:
         rows = self._of_queries(numbers).select(QUERY, *slots).toDF(QUERY, *columns)
         return Alike(rows, {str(number): self.plan.queries[number].name for number in numbers})
 
+    def whole_files(self, numbers: Collection[int]) -> WholeFiles:
+        """The files of such queries, where workers make files."""
+        files = self.frame.where(f"{FILE} IS NOT NULL").selectExpr(QUERY, f"CAST({FILE} AS STRING) AS {FILE}")
+        queries = {str(number): self.plan.queries[number].name for number in numbers}
+        return WholeFiles(files, queries, {queries[str(number)]: self._schema(number) for number in numbers})
+
     def _columns(self, number: int) -> tuple[str, ...]:
         return tuple(name for name, _ in result_columns(self.plan.queries[number], self.plan.stream))
+
+    def _schema(self, number: int) -> str:
+        columns = result_columns(self.plan.queries[number], self.plan.stream)
+        return ddl((name, type_.sql) for name, type_ in columns)
 
     def of_query(self, number: int) -> DataFrame:
         """The rows of one query, with its columns and no others."""
@@ -162,6 +183,18 @@ class Answers:
         rows = self.rows.kept() if len(apart) + len(several) > 1 else self.rows.in_few_tasks()
         frames = {rows.plan.queries[number].name: rows.of_query(number) for number in apart}
         return frames | alone, [rows.together(group) for group in several]
+
+    def made_by_workers(self, queries: Collection[str]) -> tuple[dict[str, DataFrame], WholeFiles | None]:
+        """The rows of those queries of which workers make no files, and the files of all others."""
+        alone, numbers = self._chosen(queries)
+        self._keep_events(alone, numbers)
+        if self.rows is None or not numbers:
+            return alone, None
+        added_up = [number for number in numbers if self.rows.made_from_subtotals(number)]
+        whole = [number for number in numbers if number not in added_up]
+        rows = self.rows.kept() if len(added_up) + bool(whole) > 1 else self.rows
+        frames = {rows.plan.queries[number].name: rows.of_query(number) for number in added_up}
+        return frames | alone, rows.whole_files(whole) if whole else None
 
     def tables(self, queries: Collection[str]) -> dict[str, Any]:
         """The same rows as tables of Arrow, by as few jobs as there can be."""

@@ -20,6 +20,7 @@ from ..numbers.columns import flat
 from ..parts.classes import has_subtotals
 from ..sql.types import STRING as TEXT
 from ..sql.types import Array, DataType, Struct, StructField, quote_name, to_arrow
+from .forms import IN_ROWS, InFiles, InRows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -29,9 +30,11 @@ if TYPE_CHECKING:
     from ..plan.physical import PhysicalPlan
     from ..plan.query import QueryPlan
     from ..plan.stream import StreamPlan
+    from .forms import Form
 
 QUERY: Final = "query"
 ERROR: Final = "error"
+FILE: Final = "file"
 SUBTOTALS: Final = "subtotals"
 FAILED: Final = "failed"
 """In the place of a query's number: the user's error, which is why there are no other rows."""
@@ -114,11 +117,19 @@ def no_error() -> Column:
     return F.when(error.isNull(), F.lit(True)).otherwise(F.raise_error(error).cast("boolean"))
 
 
-def row_schema(layout: RowLayout) -> str:
-    """The schema of the rows as DDL."""
-    columns = [(QUERY, "STRING"), (ERROR, "STRING"), *((slot.name, slot.type.sql) for slot in layout.slots)]
-    if layout.subtotals:
-        columns.append((SUBTOTALS, "BINARY"))
+def row_schema(layout: RowLayout, form: Form = IN_ROWS) -> str:
+    """The schema of the rows in this form, as DDL."""
+    columns = [(QUERY, "STRING"), (ERROR, "STRING")]
+    match form:
+        case InRows():
+            columns += [(slot.name, slot.type.sql) for slot in layout.slots]
+        case InFiles():
+            columns.append((FILE, "BINARY"))
+    return ddl([*columns, *([(SUBTOTALS, "BINARY")] if layout.subtotals else [])])
+
+
+def ddl(columns: Iterable[tuple[str, str]]) -> str:
+    """A schema of columns with these names and types."""
     return ", ".join(f"{quote_name(name)} {type_}" for name, type_ in columns)
 
 
@@ -152,6 +163,10 @@ class Packing:
         for table in tables:
             for start in range(0, table.num_rows, BATCH):
                 yield self._batch(number, table.slice(start, BATCH))
+
+    def rest(self) -> Iterator[Any]:
+        """There are no others."""
+        return iter(())
 
     def subtotals(self, number: int, table: Any) -> Any:
         """What a task has found of query `number`, as one row."""

@@ -16,12 +16,13 @@ from .schema import JobError
 from .source import quote_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from pyspark.sql import DataFrame, SparkSession
 
     from ..plan.query import QueryPlan
     from ..plan.stream import StreamPlan
+    from ..sql.types import DataType
     from .stream_part import StreamPart
 
 SHOWN = 1000
@@ -94,17 +95,26 @@ def as_written(rows: DataFrame, form: str) -> DataFrame:
 
 def not_in_csv(parts: Iterable[StreamPart], names: Collection[str]) -> str | None:
     """What is wrong with writing these queries as CSV."""
-    nested: dict[str, str | None] = {}
-    for part in parts:
-        if own := [name for name in part.stream.queries if name in names]:
-            plan = part.streamed.plan(own)
-            nested |= {query.name: _nested(query, plan.stream) for query in plan.queries}
+    nested = {query.name: _nested(query, stream) for query, stream in _of_names(parts, names)}
     wrong = next((f"query {query} has the column {column}" for query, column in nested.items() if column), None)
     if wrong is None:
         return None
     others = ",".join(query for query, column in nested.items() if column is None)
     rest = f", or leave it out with --queries {others}" if others else ""
     return f"{wrong}, which CSV cannot hold: write --output-format json{rest}"
+
+
+def column_types(parts: Iterable[StreamPart], names: Collection[str]) -> frozenset[DataType]:
+    """The types that the columns of these queries have."""
+    return frozenset(t for query, stream in _of_names(parts, names) for _, t in result_columns(query, stream))
+
+
+def _of_names(parts: Iterable[StreamPart], names: Collection[str]) -> Iterator[tuple[QueryPlan, StreamPlan]]:
+    """The queries with these names, and what they are about."""
+    for part in parts:
+        if own := [name for name in part.stream.queries if name in names]:
+            plan = part.streamed.plan(own)
+            yield from ((query, plan.stream) for query in plan.queries)
 
 
 def _nested(query: QueryPlan, stream: StreamPlan) -> str | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..cheap_dataclass import dataclass
 from . import main as command_line
-from .build import answered, in_order
+from .build import answered, in_order, known_queries
 from .probe import LIMIT, matches_of
 from .settings import with_meaning
 from .streaming.run import Folders, Terms
@@ -126,5 +126,7 @@ class Job:
     ) -> None:
         """The same rows as `build`, in files. Raises JobError."""
         with with_meaning(spark, self.streams):
-            for answers, chosen in answered(spark, self.parts, events, queries, dropped):
-                files.write(answers, chosen)
+            chosen = known_queries(self.streams, queries)
+            form = files.form_of_rows(spark, self.parts, chosen)
+            for answers, own in answered(spark, self.parts, events, chosen, dropped, form):
+                files.write(answers, own, form)

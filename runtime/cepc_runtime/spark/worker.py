@@ -12,10 +12,13 @@ from ..events.grouped import InputError
 from ..plan.as_json import from_text_of_plan
 from ..results.as_columns import ResultOverflowError, WindowEdgeError
 from ..sql.evaluate.errors import EvaluationError
+from .forms import InFiles, InRows
 from .rows import Packing, layout_of
 
 if TYPE_CHECKING:
     from ..plan.physical import PhysicalPlan
+    from .forms import Form
+    from .parquet_packing import ParquetPacking
 
 USER_ERRORS = (ResultOverflowError, WindowEdgeError, TooManyPartialMatchesError, EvaluationError, InputError)
 """What is wrong with the events or the queries; anything else is a bug and keeps its trace."""
@@ -47,6 +50,18 @@ def prepared(plan_text: str) -> tuple[PhysicalPlan, Packing]:
     """Once for each worker process, which runs many tasks."""
     plan = from_text_of_plan(plan_text)
     return plan, Packing.of(layout_of(plan))
+
+
+def packing_of(plan_text: str, form: Form) -> Packing | ParquetPacking:
+    """What packs the rows of one task."""
+    plan, packing = prepared(plan_text)
+    match form:
+        case InRows():
+            return packing
+        case InFiles():
+            from .parquet_packing import ParquetPacking  # which other tasks do not need
+
+            return ParquetPacking(plan, packing.layout, form)
 
 
 @cache

@@ -1,0 +1,134 @@
+"""In which form workers hand on the rows that they have found: as rows, or as whole files of Parquet.
+
+A row that Spark writes to a file goes from a worker to the JVM, is taken apart there, sorted by query, and written
+value by value. A worker has it in columns, of which Arrow makes Parquet; what goes through the JVM then are the bytes
+of whole files. Spark writes them as it writes anything, with its commits, on any file system.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from ..cheap_dataclass import dataclass
+from ..sql.types import (
+    BINARY,
+    BOOLEAN,
+    DATE,
+    FLOATS,
+    INTEGERS,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    Array,
+    Decimal,
+    Struct,
+)
+from .caching import in_few_tasks
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from ..sql.types import DataType
+
+
+@dataclass(frozen=True)
+class InRows:
+    """A row of the DataFrame is a row of a query."""
+
+    def in_tasks(self, events: DataFrame) -> DataFrame:
+        """The events in as many tasks as they came in."""
+        return events
+
+
+@dataclass(frozen=True)
+class InFiles:
+    """A row of the DataFrame is a file of Parquet with rows of one query, without its last four bytes. It is what this
+    version of Spark would write, with this compression and its times so.
+    """
+
+    compression: str
+    times: str
+    spark: str
+
+    @property
+    def ending(self) -> str:
+        """Of the names that Spark gives to such files."""
+        return f"{_ENDINGS[self.compression]}.parquet"
+
+    def in_tasks(self, events: DataFrame) -> DataFrame:
+        """The events in no more tasks than there are cores, for each makes a file for each query."""
+        return in_few_tasks(events)
+
+
+Form = InRows | InFiles
+
+IN_ROWS: Final = InRows()
+
+END: Final = b"PAR1"
+"""The last bytes of any file of Parquet. Spark's writer of text is told that lines end so."""
+
+INT96: Final = "INT96"
+"""How Spark writes times unless it is told otherwise."""
+
+_COMPRESSIONS: Final = {"none": "none", "uncompressed": "none", "snappy": "snappy", "gzip": "gzip", "zstd": "zstd"}
+_TIMES: Final = (INT96, "TIMESTAMP_MICROS")
+"""Of milliseconds Spark takes those before, and Arrow those nearer to 1970."""
+_ENDINGS: Final = {"none": "", "snappy": ".snappy", "gzip": ".gz", "zstd": ".zstd"}
+_MOVED: Final = ("file", "hdfs", "viewfs", "abfs", "abfss")
+"""Where a file gets another name without being copied."""
+
+_COMMITTER: Final = "org.apache.parquet.hadoop.ParquetOutputCommitter"
+"""Spark's default."""
+
+_SIMPLE: Final = (*INTEGERS, *FLOATS, BOOLEAN, STRING, BINARY, DATE, TIMESTAMP, TIMESTAMP_NTZ)
+
+
+def parquet_form(spark: SparkSession, folder: str, types: Collection[DataType]) -> Form:
+    """The form for files of Parquet with such columns below the folder: made by workers, unless the session has told
+    Spark's own writer more than a worker knows to do.
+    """
+    compression = _COMPRESSIONS.get(_setting(spark, "compression.codec").lower())
+    times = _setting(spark, "outputTimestampType")
+    ours = times in _TIMES and _is_moved(spark, folder) and not _has_own_settings(spark)
+    if compression is None or not ours or not all(_is_written_alike(type_, times) for type_ in types):
+        return IN_ROWS
+    return InFiles(compression, times, spark.version)
+
+
+def _setting(spark: SparkSession, name: str) -> str:
+    """What the session says of Parquet, or Spark's default."""
+    return spark.conf.get(f"spark.sql.parquet.{name}") or ""
+
+
+def _is_written_alike(type_: DataType, times: str) -> bool:
+    """Whether Arrow writes it so that whoever reads what Spark writes finds the same values."""
+    match type_:
+        case Decimal():
+            return True
+        case Array(element):
+            return _is_written_alike(element, times)
+        case Struct(fields):
+            return all(_is_written_alike(field.type, times) for field in fields)
+        case _:
+            # Arrow writes all times of a file in one way.
+            return type_ in _SIMPLE and not (type_ == TIMESTAMP_NTZ and times == INT96)
+
+
+def _is_moved(spark: SparkSession, folder: str) -> bool:
+    session: Any = spark
+    place = session._jvm.org.apache.hadoop.fs.Path(folder)
+    system = place.getFileSystem(session._jsparkSession.sessionState().newHadoopConf())
+    return system.getUri().getScheme() in _MOVED
+
+
+def _has_own_settings(spark: SparkSession) -> bool:
+    """Whether the session has settings for Spark's writer of Parquet (encryption, Bloom filters, sizes, committers)."""
+    legacy = _setting(spark, "writeLegacyFormat") == "true" or "LEGACY" in (
+        _setting(spark, "datetimeRebaseModeInWrite"),
+        _setting(spark, "int96RebaseModeInWrite"),
+    )
+    session: Any = spark
+    given = session._jsparkSession.sessionState().newHadoopConf().getPropsWithPrefix("parquet.")
+    return legacy or bool(given) or _setting(spark, "output.committer.class") != _COMMITTER
