@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ import cepc
 from cepc.codegen.compiling import job_of
 from cepc_runtime.plan.as_json import from_text_of_plan
 from cepc_runtime.spark import files, parquet_packing
-from cepc_runtime.spark.forms import END, IN_ROWS, InFiles
+from cepc_runtime.spark.forms import END, IN_ROWS, Carried, InFiles, parquet_form
 from cepc_runtime.spark.parquet_packing import ParquetPacking
 from cepc_runtime.spark.query_results import table_from
 from cepc_runtime.spark.rows import layout_of
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pyspark.sql import SparkSession
+
+    from cepc_runtime.spark.forms import Form
 
 TYPES = {
     "kind": pa.string(), "k": pa.int64(), "yes": pa.bool_(), "tiny": pa.int8(), "small": pa.int16(), "n": pa.int32(),
@@ -95,6 +98,12 @@ def physical(folder: Path) -> set[tuple[str, str]]:
     }
 
 
+def carried(*about: Any) -> Form:
+    form = parquet_form(*about)
+    assert isinstance(form, InFiles)
+    return replace(form, where=Carried())
+
+
 @pytest.fixture
 def settings(spark: SparkSession) -> Iterator[dict[str, str]]:
     """What a test puts here the session says until the test is over; it has to `say` it."""
@@ -106,10 +115,10 @@ def settings(spark: SparkSession) -> Iterator[dict[str, str]]:
 
 @pytest.mark.spark
 @pytest.mark.parametrize(
-    ("said", "ending"),
+    ("said", "ending", "where"),
     [
-        ({}, ".snappy.parquet"),
-        ({"compression.codec": "zstd", "outputTimestampType": "TIMESTAMP_MICROS"}, ".zstd.parquet"),
+        ({}, ".snappy.parquet", "carried"),
+        ({"compression.codec": "zstd", "outputTimestampType": "TIMESTAMP_MICROS"}, ".zstd.parquet", "placed"),
     ],
 )
 def test_what_workers_write_is_what_spark_writes(
@@ -119,7 +128,10 @@ def test_what_workers_write_is_what_spark_writes(
     monkeypatch: pytest.MonkeyPatch,
     said: dict[str, str],
     ending: str,
+    where: str,
 ) -> None:
+    if where == "carried":  # as on a cluster
+        monkeypatch.setattr(files, "parquet_form", carried)
     for name, value in said.items():
         settings[f"spark.sql.parquet.{name}"] = value
         spark.conf.set(f"spark.sql.parquet.{name}", value)
@@ -218,7 +230,7 @@ def test_a_file_is_whole_when_it_is_large_or_there_are_too_many(
     names: dict[str, Any] = {"__name__": "job"}
     exec(compile(job_of(compiled.program, compiled.checked.sources).text, "job", "exec"), names)
     plan = from_text_of_plan(names["S_PLAN"])
-    packing = ParquetPacking(plan, layout_of(plan), InFiles("snappy", "INT96", "4.0.0"))
+    packing = ParquetPacking(plan, layout_of(plan), InFiles("snappy", "INT96", "4.0.0", Carried()))
     found: dict[str, list[pa.Table]] = {"0": [], "1": []}
     times = pa.array(np.arange(2000) * 1_000_000, pa.timestamp("us", "UTC"))
     values = {"k": np.arange(2000), "x": np.random.default_rng(1).random(2000)}

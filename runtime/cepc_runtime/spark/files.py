@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any, Final
 from pyspark.sql.utils import is_remote
 
 from ..cheap_dataclass import dataclass
-from .forms import END, IN_ROWS, InFiles, InRows, parquet_form
-from .rows import QUERY
+from .forms import END, IN_ROWS, Carried, InFiles, InRows, Placed, parquet_form
+from .query_results import table_from
+from .rows import FILE, QUERY
 from .schema import JobError
 from .sinks import as_written, column_types, defaults, for_each, path_of, write
 
@@ -51,11 +52,15 @@ class Files:
         """The form in which workers hand on what is written."""
         if self.form != "parquet" or not can_be_parted(self.form):
             return IN_ROWS
-        return parquet_form(spark, self.folder, column_types(parts, queries))
+        return parquet_form(spark, self._unfinished, column_types(parts, queries))
+
+    @property
+    def _unfinished(self) -> str:
+        return f"{self.folder.rstrip('/')}/{UNFINISHED}"
 
     def write(self, answers: Answers, queries: frozenset[str], form: Form) -> None:
         """The rows of the queries, which come in this form. Raises JobError."""
-        unfinished = f"{self.folder.rstrip('/')}/{UNFINISHED}"
+        unfinished = self._unfinished
         match form:
             case InFiles():
                 frames, files = answers.made_by_workers(queries)
@@ -82,13 +87,6 @@ def _unfinished(spark: SparkSession, folder: str) -> Iterator[None]:
         Renaming(spark).removed(folder)
 
 
-_WITHOUT_CHECKSUMS: Final = {
-    "fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
-    "fs.file.impl.disable.cache": "true",
-}
-"""Hadoop writes a file of checksums beside each on a local disk, which takes longer than a short file."""
-
-
 def can_be_parted(form: str) -> bool:
     """Whether the rows of several queries can be written as files of this format by one job."""
     return not is_remote() and form in PARTED  # a client without a JVM moves no files
@@ -113,20 +111,54 @@ def _together(alike: Alike, files: Files, unfinished: str) -> None:
 
 
 def _whole(whole: WholeFiles, files: Files, form: InFiles, unfinished: str) -> None:
-    """Write files that workers have made: to Spark they are texts, a line each, which end as these files do."""
-    spark = whole.frame.sparkSession
+    """Give the files that workers make to their queries."""
+    match form.where:
+        case Carried():
+            without = _carried(whole, files, form, unfinished)
+        case Placed(folder):
+            without = _placed(whole, files, Path(folder))
+    empty = defaultdict[str, list[str]](list)
+    for name in without:
+        empty[whole.schemas[name]].append(name)
+    for schema, names in empty.items():
+        _without_rows(whole.frame.sparkSession, names, schema, files)
+
+
+def _carried(whole: WholeFiles, files: Files, form: InFiles, unfinished: str) -> list[str]:
+    """Write the files, and say which queries have none. To Spark a file is a text of one line, which ends as files of
+    Parquet do.
+    """
     one_each = {"lineSep": END.decode(), "maxRecordsPerFile": "1", "compression": "none"}
-    whole.frame.write.options(**one_each, **_WITHOUT_CHECKSUMS).partitionBy(QUERY).mode("errorifexists").text(
-        unfinished
-    )
-    moves, empty = Renaming(spark), defaultdict[str, list[str]](list)
+    whole.frame.write.options(**one_each).partitionBy(QUERY).mode("errorifexists").text(unfinished)
+    moves, without = Renaming(whole.frame.sparkSession), []
     for number, name in whole.queries.items():
         found = f"{unfinished}/{QUERY}={number}"
         moves.renamed(found, ".txt", form.ending)
         if not moves.moved(found, path_of(files.folder, name)):
-            empty[whole.schemas[name]].append(name)
-    for schema, names in empty.items():
-        _without_rows(spark, names, schema, files)
+            without.append(name)
+    return without
+
+
+def _placed(whole: WholeFiles, files: Files, folder: Path) -> list[str]:
+    """Let workers write the files into the folder, and say which queries have none. What a task left there that Spark
+    had to run again is not among the names.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    found = defaultdict[str, list[str]](list)
+    for row in table_from(whole.frame).to_pylist():
+        found[row[QUERY]].append(row[FILE])
+    for number, names in found.items():
+        place = Path(path_of(str(folder.parent), whole.queries[number]))
+        try:
+            place.mkdir()
+        except FileExistsError:
+            raise JobError(
+                f"{path_of(files.folder, whole.queries[number])} exists already; name a new directory"
+            ) from None
+        for name in names:
+            (folder / name).rename(place / name)
+        (place / "_SUCCESS").touch()
+    return [name for number, name in whole.queries.items() if number not in found]
 
 
 def _without_rows(spark: SparkSession, queries: Sequence[str], schema: StructType | str, files: Files) -> None:

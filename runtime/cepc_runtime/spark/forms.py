@@ -1,12 +1,14 @@
 """In which form workers hand on the rows that they have found: as rows, or as whole files of Parquet.
 
 A row that Spark writes to a file goes from a worker to the JVM, is taken apart there, sorted by query, and written
-value by value. A worker has it in columns, of which Arrow makes Parquet; what goes through the JVM then are the bytes
-of whole files. Spark writes them as it writes anything, with its commits, on any file system.
+value by value. A worker has it in columns, of which Arrow makes Parquet. Either the bytes of whole files go through the
+JVM, and Spark writes them as it writes anything, with its commits, on any file system. Or, where workers and the driver
+are on one machine, a worker writes the file to its disk: for each file that Hadoop makes there, it starts processes.
 """
 
 from __future__ import annotations
 
+import uuid
 from typing import TYPE_CHECKING, Any, Final
 
 from ..cheap_dataclass import dataclass
@@ -43,14 +45,30 @@ class InRows:
 
 
 @dataclass(frozen=True)
+class Carried:
+    """Files are in the rows, without their last four bytes."""
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Files are in a folder of the disk that workers and the driver share, and their names in the rows. These have a
+    text that those of no other write have.
+    """
+
+    folder: str
+    write: str
+
+
+@dataclass(frozen=True)
 class InFiles:
-    """A row of the DataFrame is a file of Parquet with rows of one query, without its last four bytes. It is what this
-    version of Spark would write, with this compression and its times so.
+    """A row of the DataFrame is a file of Parquet with rows of one query. It is what this version of Spark would write,
+    with this compression and its times so.
     """
 
     compression: str
     times: str
     spark: str
+    where: Carried | Placed
 
     @property
     def ending(self) -> str:
@@ -85,16 +103,17 @@ _COMMITTER: Final = "org.apache.parquet.hadoop.ParquetOutputCommitter"
 _SIMPLE: Final = (*INTEGERS, *FLOATS, BOOLEAN, STRING, BINARY, DATE, TIMESTAMP, TIMESTAMP_NTZ)
 
 
-def parquet_form(spark: SparkSession, folder: str, types: Collection[DataType]) -> Form:
-    """The form for files of Parquet with such columns below the folder: made by workers, unless the session has told
-    Spark's own writer more than a worker knows to do.
+def parquet_form(spark: SparkSession, unfinished: str, types: Collection[DataType]) -> Form:
+    """The form for files of Parquet with such columns, which get names of their own when all are in the folder
+    `unfinished`: made by workers, unless the session has told Spark's own writer more than a worker knows to do.
     """
     compression = _COMPRESSIONS.get(_setting(spark, "compression.codec").lower())
-    times = _setting(spark, "outputTimestampType")
-    ours = times in _TIMES and _is_moved(spark, folder) and not _has_own_settings(spark)
+    times, (scheme, path) = _setting(spark, "outputTimestampType"), _whole_path(spark, unfinished)
+    ours = times in _TIMES and scheme in _MOVED and not _has_own_settings(spark)
     if compression is None or not ours or not all(_is_written_alike(type_, times) for type_ in types):
         return IN_ROWS
-    return InFiles(compression, times, spark.version)
+    one_machine = scheme == "file" and str(spark.sparkContext.master).startswith("local")
+    return InFiles(compression, times, spark.version, Placed(path, str(uuid.uuid4())) if one_machine else Carried())
 
 
 def _setting(spark: SparkSession, name: str) -> str:
@@ -116,11 +135,12 @@ def _is_written_alike(type_: DataType, times: str) -> bool:
             return type_ in _SIMPLE and not (type_ == TIMESTAMP_NTZ and times == INT96)
 
 
-def _is_moved(spark: SparkSession, folder: str) -> bool:
+def _whole_path(spark: SparkSession, folder: str) -> tuple[str, str]:
+    """The scheme of the file system that the folder is on, and its path there."""
     session: Any = spark
     place = session._jvm.org.apache.hadoop.fs.Path(folder)
     system = place.getFileSystem(session._jsparkSession.sessionState().newHadoopConf())
-    return system.getUri().getScheme() in _MOVED
+    return system.getUri().getScheme(), system.makeQualified(place).toUri().getPath()
 
 
 def _has_own_settings(spark: SparkSession) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyspark import TaskContext
 
 from ..sql.types import to_arrow
-from .forms import END, INT96
+from .forms import END, INT96, Carried, Placed
 from .rows import ERROR, FAILED, FILE, QUERY, SUBTOTALS, result_columns, to_bytes
 
 if TYPE_CHECKING:
@@ -38,8 +40,8 @@ SAMPLE: Final = 1000
 class _File:
     """A file that is being written, and rows that wait for it."""
 
-    def __init__(self, schema: Any, form: InFiles) -> None:
-        self._schema, self._form = schema, form
+    def __init__(self, schema: Any, form: InFiles, number: int) -> None:
+        self._schema, self._form, self._number = schema, form, number
         self._bytes = pa.BufferOutputStream()
         self._writer: Any = None
         self._waiting: list[Any] = []
@@ -77,11 +79,18 @@ class _File:
         )
 
     def whole(self) -> bytes:
-        """The file but for its end."""
+        """What the row of the file says of it."""
         self.write()
         self._writer.close()
         found = self._bytes.getvalue()
-        return bytes(found.slice(0, found.size - len(END)).to_pybytes())
+        match self._form.where:
+            case Carried():
+                return bytes(found.slice(0, found.size - len(END)).to_pybytes())
+            case Placed(folder, write):
+                task, attempt = _task()
+                name = f"part-{task:05}-{write}.a{attempt}.c{self._number:05}{self._form.ending}"
+                Path(folder, name).write_bytes(found)
+                return name.encode()
 
 
 def _with_dictionary(rows: Any) -> list[str] | bool:
@@ -95,6 +104,12 @@ def _with_dictionary(rows: Any) -> list[str] | bool:
     return [name for name, different in zip(rows.column_names, differ, strict=True) if not different]
 
 
+def _task() -> tuple[int, int]:
+    """The number of the task, as in the names that Spark gives to files, and that of the attempt at it."""
+    context = TaskContext.get()
+    return (0, 0) if context is None else (context.partitionId(), context.taskAttemptId())
+
+
 class ParquetPacking:
     """Makes record batches with the columns of `file_schema`, of the rows of one task."""
 
@@ -102,7 +117,7 @@ class ParquetPacking:
         self._plan, self._form = plan, form
         self._files: dict[int, _File] = {}
         self._written: dict[int, int] = {}
-        self._pending = 0
+        self._pending, self._begun = 0, 0
         columns = [pa.field(QUERY, pa.string()), pa.field(ERROR, pa.string()), pa.field(FILE, pa.binary())]
         self._schema = pa.schema([*columns, *([pa.field(SUBTOTALS, pa.binary())] if layout.subtotals else [])])
 
@@ -112,7 +127,8 @@ class ParquetPacking:
             if not table.num_rows:
                 continue
             if number not in self._files:
-                self._files[number] = _File(self._schema_of(number), self._form)
+                self._files[number] = _File(self._schema_of(number), self._form, self._begun)
+                self._begun += 1
             file = self._files[number]
             self._pending += file.add(table)
             if file.rows >= GROUP:
