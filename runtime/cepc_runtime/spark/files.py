@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import shutil
 from collections import defaultdict
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -61,26 +61,23 @@ class Files:
     def write(self, answers: Answers, queries: frozenset[str], form: Form) -> None:
         """The rows of the queries, which come in this form. Raises JobError."""
         unfinished = self._unfinished
-        match form:
-            case InFiles():
-                frames, files = answers.made_by_workers(queries)
-                if files is not None:
-                    with _unfinished(files.frame.sparkSession, unfinished):
+        with nullcontext() if is_remote() else _removed_at_the_end(answers.events.sparkSession, unfinished):
+            match form:
+                case InFiles():
+                    frames, files = answers.made_by_workers(queries)
+                    if files is not None:
                         _whole(files, self, form, unfinished)
-            case InRows():
-                apart = not can_be_parted(self.form)
-                frames, several = (answers.frames(queries), []) if apart else answers.parted(queries)
-                if several:
-                    with _unfinished(several[0].frame.sparkSession, unfinished):
-                        for number, alike in enumerate(several):
-                            _together(alike, self, f"{unfinished}/{number}")
-        if frames:
-            for_each(frames, lambda name, rows: write(rows, path_of(self.folder, name), self.form))
+                case InRows():
+                    apart = not can_be_parted(self.form)
+                    frames, several = (answers.frames(queries), []) if apart else answers.parted(queries)
+                    for number, alike in enumerate(several):
+                        _together(alike, self, f"{unfinished}/{number}")
+            if frames:
+                for_each(frames, lambda name, rows: write(rows, path_of(self.folder, name), self.form))
 
 
 @contextmanager
-def _unfinished(spark: SparkSession, folder: str) -> Iterator[None]:
-    """Nothing is left of this folder afterwards."""
+def _removed_at_the_end(spark: SparkSession, folder: str) -> Iterator[None]:
     try:
         yield
     finally:
