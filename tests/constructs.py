@@ -136,6 +136,8 @@ def _conditions(where: ast.Expression | None, compiled: Compiled, name: str) -> 
 
 def _clauses(query: ast.Query) -> Iterator[str]:
     yield f"SELECT {query.select}"
+    if query.labels:
+        yield "LABEL"
     if query.group_by:
         yield "GROUP BY"
     if query.having is not None:

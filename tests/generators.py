@@ -30,7 +30,7 @@ KEYWORDS = (
 "ILIKE", "IMPORT", "IN", "INTERVAL", "IS", "LAST", "LIKE", "MATCH", "NEXT", "NOT", "NULL", "OFFSET", "OR", "ORDER",
     "PAST", "PATTERN", "QUERY", "REGEXP", "RETURN", "RLIKE", "SELECT", "SEQ", "SKIP", "SLIDE", "SOME", "STREAM", "TEST",
     "THEN", "TIME", "TIMESTAMP", "TIMESTAMP_NTZ", "TO", "TRUE", "TRY_CAST", "TYPE", "UNBOUNDED", "UNIT",
-    "UNKNOWN", "WATERMARK", "WHEN", "WHERE", "WINDOW", "WITHIN",
+    "UNKNOWN", "WATERMARK", "WHEN", "WHERE", "WINDOW", "WITH", "WITHIN",
     "GIVEN", "EXPECT", "FOR", "NO", "ROWS", "VALUES",
 )  # fmt: skip
 
@@ -219,6 +219,7 @@ queries = st.builds(
     st.none() | names,
     _SELECT,
     st.none() | _SKIPS,
+    st.just(()) | _tuples(st.tuples(names, strings)),
 )
 _values = st.builds(ast.Values, st.none() | _tuples(names), _tuples(st.builds(ast.Row, _tuples(expressions))))
 tests = st.builds(ast.Test, names, names, _values, st.none() | _values)
@@ -289,7 +290,7 @@ def bare(several: list[ast.Query], random: Random) -> str | None:
     """The queries in the bare form, or None if a name in them would begin a statement of its own."""
     if any(_NEW_STATEMENT.fullmatch(name.text) for name in _names(tuple(several))):
         return None
-    return "\n\n".join(_bare_query(query, random) for query in several) + random.choice(("", "\n"))
+    return "\n\n".join(_bare_query(replace(query, labels=()), random) for query in several) + random.choice(("", "\n"))
 
 
 def _bare_query(query: ast.Query, random: Random) -> str:

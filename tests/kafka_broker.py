@@ -73,6 +73,7 @@ def maven(folder: Path, goal: str, *arguments: str) -> None:
 class Broker:
     def __init__(self, jars: Path, servers: str) -> None:
         self.jars, self.servers = jars, servers
+        self.headers: dict[str, str] = {}
 
     def produce(self, topic: str, records: Iterable[tuple[str, str | None]]) -> None:
         """Records with a key, in the order given for each key; None is no value."""
@@ -85,13 +86,14 @@ class Broker:
         said = run(
             self.jars, "org.apache.kafka.tools.consumer.ConsoleConsumer", "--bootstrap-server", self.servers,
             "--topic", topic, "--from-beginning", "--max-messages", str(count), "--timeout-ms", "30000",
-            *(f"--property=print.{what}=true" for what in ("partition", "offset", "key")),
+            *(f"--property=print.{what}=true" for what in ("partition", "offset", "headers", "key")),
         )  # fmt: skip
         found = []
         for line in said.splitlines():
             if line.startswith("Partition:"):
-                partition, offset, key, value = line.split("\t", 3)
+                partition, offset, headers, key, value = line.split("\t", 4)
                 found.append((int(partition.partition(":")[2]), int(offset.partition(":")[2]), key, value))
+                self.headers[key] = headers.partition(":")[2]
         return found
 
 

@@ -191,7 +191,11 @@ def query(chance: Random, name: str, asked: Asked) -> str:
         items = ["word", *items]
     if match and chance.random() < 0.1:
         items = ["*"]
-    clauses = [f"QUERY {name}", f"RETURN {'MATCH ' if match else ''}{', '.join(items)}", f"PATTERN {tree.text}"]
+    labelled = chance.random() < 0.1
+    if labelled and items != ["*"]:
+        items.append(chance.choice(("LABEL(owner) AS label", "CONCAT(LABEL(owner), '.') AS label")))
+    labels = f" WITH (owner = 'team {name}', note = 'none')" if labelled else ""
+    clauses = [f"QUERY {name}{labels}", f"RETURN {'MATCH ' if match else ''}{', '.join(items)}", f"PATTERN {tree.text}"]
     clauses += [f"WHERE {where}"] * bool(where) + [f"GROUP BY {group}"] * bool(group)
     # the one word of a stream where words are not taken apart has few rows to choose from
     clauses += ["HAVING COUNT(*) > 1"] * (chance.random() < (0.05 if match else 0.1) and keyed is not False)

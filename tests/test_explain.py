@@ -155,6 +155,22 @@ def test_queries_that_share_all_lack_nothing() -> None:
         assert explained(f"{TWO.split(';')[0]}; {query}")[1].obstacles == ()
 
 
+def test_labels_are_said_and_change_nothing_that_is_shared() -> None:
+    queries = [
+        f"QUERY q{i}{{}} RETURN SUM(A.x) AS s{{}} PATTERN SEQ(A, B+, C) WITHIN 10 min SLIDE 5 min;" for i in (1, 2)
+    ]
+    _, plain = explained("".join(query.format("", "") for query in queries))
+    labels = (" WITH (severity = 'high', owner = 'all of us')", ", LABEL(owner) AS o"), (" WITH (owner = 'them')", "")
+    program, found = explained("".join(query.format(*own) for query, own in zip(queries, labels, strict=True)))
+    assert "labels           severity = 'high'\n                   owner = 'all of us'" in as_text.to_text(
+        program, [found]
+    )
+    assert (found.parts, found.together) == (plain.parts, plain.together)
+    assert plain.parts
+    told = json.loads(as_json.to_json([found]))["streams"][0]["executions"]
+    assert [one["labels"] for one in told] == [{"severity": "high", "owner": "all of us"}, {"owner": "them"}]
+
+
 def test_the_offset_of_windows_is_said() -> None:
     program, found = explained("QUERY q RETURN COUNT(*) PATTERN SEQ(A, B+, C) WITHIN 10 min SLIDE 5 min OFFSET -1 min;")
     text = as_text.to_text(program, [found])

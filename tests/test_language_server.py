@@ -126,6 +126,10 @@ COMPLETED = [
     (HEAD, "QUERY q RETURN CAST(x AS |", {"BIGINT", "STRING"}, {"amount"}),
     (HEAD, "QUERY q RETURN x AS |", set(), {"amount", "abs"}),
     (HEAD, "QUERY |", set(), {"orders", "Order"}),
+    (HEAD, "QUERY q WITH (|", set(), {"orders", "amount"}),
+    (HEAD, "QUERY q WITH (a = 'b') |", {"RETURN"}, {"amount"}),
+    (HEAD, "QUERY q WITH (severity = 'high', owner = 'us') RETURN LABEL(|) PATTERN Order WITHIN 1 HOUR;",
+     {"severity", "owner"}, {"amount", "PATTERN"}),
     (HEAD, "EVENT Small AS |", {"Order", "Payment", "Large"}, {"amount"}),
     (HEAD, "EVENT Small AS Order WHERE |", {"amount", "abs"}, {"Order"}),
     (HEAD, "FUNCTION half(y) AS |", {"y", "cents", "abs"}, {"amount"}),
@@ -680,3 +684,22 @@ def test_a_computed_column_is_shown_with_what_it_is_computed_from_and_found_wher
         assert use is not None
         starts = sorted(one.span.start for one in found.references.of(use.symbol))
         assert starts == [match.start() for match in re.finditer(rf"\b{name}\b", COMPUTED)]
+
+
+LABELLED = (
+    HEAD
+    + "QUERY q WITH (severity = 'high') RETURN COUNT(*) AS n, LABEL(severity) AS s PATTERN Order WITHIN 1 DAY SLIDE 1 DAY;"
+)
+
+
+def test_a_label_is_shown_and_renamed_where_it_is_named() -> None:
+    found = program(LABELLED)
+    shown = hover(found, at(LABELLED, "LABEL(|severity"))
+    assert shown is not None
+    assert shown.markdown == "`severity = 'high'`: a label of the query `q`"
+    of_query = hover(found, at(LABELLED, "QUERY |q"))
+    assert of_query is not None
+    assert "- severity: high" in of_query.markdown
+    edits = rename(found, [], at(LABELLED, "(|severity ="), "level")
+    assert not isinstance(edits, str)
+    assert len(edits) == 2

@@ -51,6 +51,11 @@ def plots(page: str) -> dict[str, tuple[str, list[str]]]:
     return {name: (said, re.findall(r"<title>([^<]*)</title></rect>", plot)) for name, said, plot in found}
 
 
+def test_labels_stand_below_the_name_of_their_query() -> None:
+    page = report("QUERY q WITH (severity = 'high', owner = '<us>') RETURN COUNT(*) AS n PATTERN A WITHIN 1 MINUTE;")
+    assert "<th>q<br>severity: high<br>owner: &lt;us&gt;</th>" in page
+
+
 def test_matches_are_shown_over_time_and_rows_where_none_are_counted() -> None:
     assert plots(report()) == {
         "counted": ("6 rows; 10 matches in all windows, by the beginning of the window", ["3", "4", "2", "1"]),

@@ -89,6 +89,7 @@ COMPILED_AGAIN = {
     + HIGH
     + "".join(QUERIES),
     "OFFSETs of whole slides": FIRST.replace("WITHIN 10 s;", "WITHIN 10 s OFFSET -20 s;"),
+    "labels": FIRST.replace("QUERY trend", "QUERY trend WITH (owner = 'us')"),
     "another query between them, in another order": STREAM + HIGH + SKIPPING + QUIET + BOTH + OTHER + TREND + FOLDED,
 }
 
@@ -118,10 +119,10 @@ def test_another_compilation_of_the_same_queries_goes_on(text: str) -> None:
 def test_what_other_statements_do_to_the_numbers_of_a_plan() -> None:
     """Else the test above would say little."""
     first, *others = [job(text, NAMES)[1].answering for text in (FIRST, *COMPILED_AGAIN.values())]
-    assert [first.letters == other.letters for other in others] == [False, False, True, True, False]
-    assert [first.plan_text == other.plan_text for other in others] == [False, False, True, True, False]
+    assert [first.letters == other.letters for other in others] == [False, False, True, True, True, False]
+    assert [first.plan_text == other.plan_text for other in others] == [False, False, True, True, True, False]
     numbers = [[family.numbers for family in one.program.families[0]] for one in (first, *others)]
-    assert [numbers[0] == own for own in numbers[1:]] == [False, False, True, True, False]
+    assert [numbers[0] == own for own in numbers[1:]] == [False, False, True, True, True, False]
 
 
 def test_a_query_that_is_another_one_is_refused_by_name() -> None:
@@ -264,3 +265,17 @@ def test_silences_are_read_without_a_program_and_end_with_the_watermark() -> Non
     its_bucket_is_read = ({"at": 39, "kind": "A", "k": 1, "x": 0, "y": 0},)
     given(compiled, stream, its_bucket_is_read, SHIFT + 39_000)
     assert [(title, len(rows)) for title, rows in silent(39)] == [("events of quiet, by k", 1)]
+
+
+def test_what_labels_say_is_not_what_a_state_is_of() -> None:
+    text = (
+        STREAM
+        + "QUERY q WITH (a = '{}', b = 'x') RETURN MATCH LABEL({}) AS l PATTERN A HAVING LABEL(a) <> 'n' WITHIN 9 s;"
+    )
+
+    def digest_of(said: str, label: str) -> str:
+        ((_, digest),) = job(text.format(said, label), ("q",))[1].answering.program.description.data["queries"]
+        return str(digest)
+
+    assert digest_of("high", "a") == digest_of("low", "a")
+    assert digest_of("high", "a") != digest_of("high", "b")

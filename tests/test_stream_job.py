@@ -43,7 +43,7 @@ pytestmark = pytest.mark.spark
 PROGRAM = """STREAM s (at BIGINT, kind STRING, k STRING, x INT) EVENT TIME at UNIT s WATERMARK 5 SECONDS
 EVENT TYPE kind IN ('A', 'B');
 QUERY rises RETURN k, COUNT(*) AS n PATTERN SEQ(A+ a, B) GROUP BY k WITHIN 10 s;
-QUERY pairs RETURN k, a.x, b.x AS y PATTERN SEQ(A a, B b) WHERE [k] WITHIN 3 s;
+QUERY pairs WITH (severity = 'high', owner = 'us') RETURN k, a.x, b.x AS y, LABEL(owner) PATTERN SEQ(A a, B b) WHERE [k] WITHIN 3 s;
 """
 SCHEMA = pa.schema([("at", pa.int64()), ("kind", pa.string()), ("k", pa.string()), ("x", pa.int32())])
 EVENTS: list[dict[str, Any]] = [
@@ -241,6 +241,7 @@ def test_a_submitted_job_sets_records_apart_that_are_no_events(tmp_path: Path) -
     assert "Exception" not in ended.stdout + ended.stderr  # as Spark logs where it looks for what is not there yet
     assert sum(line["malformed"] for line in lines) == len(BAD)
     assert sum(line["without_time"] for line in lines) == 0
+    assert all(line["labels"] == {"pairs": {"severity": "high", "owner": "us"}} for line in lines)
     written = [json.loads(line) for file in (tmp_path / "dead" / "s").glob("*/part-*") for line in file.open()]
     assert {line["record"]: line["reason"] for line in written} == BAD
     assert {Path(line["file"]).name for line in written} == {"1.json"}

@@ -185,6 +185,7 @@ class Query:
     after_match: ast.AfterMatch | None
     after_variable: str | None = None
     skip_for: int | None = None  # ticks
+    labels: tuple[tuple[str, str], ...] = ()
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
     def variable(self, name: str) -> Variable:

@@ -483,6 +483,8 @@ WINDOW_FIELDS = ("within", "slide", "offset")
 
 @dataclass(frozen=True, slots=True)
 class Query:
+    """`labels` are those of `QUERY fraud WITH (severity = 'high')`."""
+
     name: Name
     returns: Return
     pattern: Pattern
@@ -495,6 +497,7 @@ class Query:
     stream: Name | None = None
     select: OneOf["ANY", "NEXT", "CONTIGUOUS"] = "ANY"
     after_match: AfterMatch | None = None
+    labels: tuple[tuple[Name, str], ...] = ()
     span: Span = _span()
 
     @property

@@ -608,6 +608,13 @@ class Builder(Transformer_NonRecursive[Token, Any]):
 
     bare_query = query
 
+    def query_label(self, _meta: Meta, children: list[Any]) -> tuple[ast.Name, str]:
+        name, value = children
+        return name, value.text
+
+    def labels(self, meta: Meta, children: list[tuple[ast.Name, str]]) -> tuple[str, str, Any, Span]:
+        return "labels", "WITH", tuple(children), self._span(meta)
+
     def row(self, meta: Meta, children: list[Any]) -> ast.Row:
         return ast.Row(tuple(children), self._span(meta))
 

@@ -120,7 +120,8 @@ def _statement(node: ast.Statement, bare: bool) -> Doc:
             clauses = _clauses(node, bare)
             if bare:
                 return separated((Origin(name_text(name, STATEMENT), name.span), *clauses), HARD)
-            return cat("QUERY ", _name(name), Nest(Cat(tuple(part for clause in clauses for part in (HARD, clause)))))
+            below = Cat(tuple(part for clause in clauses for part in (HARD, clause)))
+            return cat("QUERY ", _name(name), _labels(node), Nest(below))
         case ast.Test(name, query, given, expected):
             return cat(
                 "TEST ", _name(name), " FOR ", _name(query), Nest(cat(HARD, _given(given), HARD, _expected(expected)))
@@ -215,6 +216,13 @@ def _event_type(node: ast.EventType) -> Doc:
 
 
 # ---- queries ---------------------------------------------------------------------------------------------------------
+
+
+def _labels(node: ast.Query) -> Doc:
+    if not node.labels:
+        return ""
+    labels = (Origin(f"{name_text(name)} = {string_text(value)}", name.span) for name, value in node.labels)
+    return bracketed(" WITH (", Fill(tuple(labels)), ")")
 
 
 _GROUP_BY = ("GROUP BY", "GROUP - BY", "GROUPBY", "GROUP_BY")

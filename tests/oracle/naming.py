@@ -25,6 +25,8 @@ def column_name(item: ast.Item, group: tuple[str, ...]) -> str:
             return parts[-1].text
         case ast.Cast(ast.Reference(parts)):
             return parts[-1].text
+        case ast.Call(function, (ast.Reference((label,)),)) if function.text.upper() == "LABEL":
+            return label.text
     return written(item.expression)
 
 

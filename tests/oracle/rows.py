@@ -13,8 +13,8 @@ from .errors import EvaluationError, Overflow, Unsupported
 from .expressions import compiled
 from .matches import AGGREGATES, Finder, Found, Window, group_attributes
 from .naming import column_name
-from .typed import Env, Typed, order_key
-from .types import normal
+from .typed import Env, Typed, constant, order_key
+from .types import STRING, normal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,6 +73,9 @@ class Columns:
                 made = self._aggregate(call)
                 target = normal(written)
                 return Typed(target, lambda env: made.cast(self._exact(made, env), target, safe))
+            case ast.Call(function, (ast.Reference((name,)),)) if function.text.upper() == "LABEL":
+                (text,) = (text for label, text in self._finder.query.labels if label.text == name.text)
+                return constant(STRING, text)
             case ast.Call() if self._is_aggregate(node):
                 made = self._aggregate(node)
                 return Typed(made.type, lambda env: self._value(made, env))

@@ -64,7 +64,11 @@ def generate(
     """The job of a program: equal programs, equal text. `rates` are what is known of the events of each plan. Raises
     ReservedColumnError.
     """
-    jobs = [stream_job(program.stream(plan.stream.name), plan, known) for plan, known in zip(plans, rates, strict=True)]
+    labels = {query.name: query.labels for query in program.queries if query.labels}
+    jobs = [
+        stream_job(program.stream(plan.stream.name), plan, known, labels)
+        for plan, known in zip(plans, rates, strict=True)
+    ]
     taken = bound_by(f"{IMPORTS}\n{_main(())}")
     names = names_of(((job.stream.name, [query.name for query in job.native]) for job in jobs), taken)
     digests = list(zip(_names(sources.values()), (_digest(source) for source in sources.values()), strict=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.events.letter_words import word_letters, words_needed
@@ -21,6 +21,8 @@ from .hot import hot_groupings
 from .rare import with_able
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from cepc_runtime.plan.physical import PhysicalPlan
     from cepc_runtime.plan.strategy import NativeQuery
     from cepc_runtime.plan.stream import Letter
@@ -35,6 +37,9 @@ RESERVED: Final = re.compile(r"_class|_pane|_segment|_window|_letters_\d+|_aggre
 """Columns that a job makes for itself."""
 
 ALWAYS: Final = "TRUE"
+
+Labels: TypeAlias = tuple[tuple[str, str], ...]
+"""Of a query: names, and what they say."""
 
 
 class ReservedColumnError(ValueError):
@@ -58,6 +63,7 @@ class StreamJob:
     """`input` is what Spark reads and what it computes of it, `read` are the columns that it has then, and `passed`
     those that reach the kernel, beside the letters. `plan` is that of a stream, `batch` that of a batch, `kernel` that
     of the workers in a batch: its letters are decided, and it is without the queries that Spark answers alone.
+    `labels` are those of each query that has some.
     """
 
     stream: model.Stream
@@ -69,14 +75,19 @@ class StreamJob:
     read: tuple[str, ...]
     passed: tuple[str, ...]
     classes: tuple[Class, ...]
+    labels: tuple[tuple[str, Labels], ...] = ()
 
     @property
     def native(self) -> tuple[NativeQuery, ...]:
         return tuple(query for query in self.batch.queries if is_native(query))
 
 
-def stream_job(stream: model.Stream, plan: LogicalPlan, rates: Rates | None = None) -> StreamJob:
-    """`rates` say how the events are spread over groups, as far as it is known. Raises ReservedColumnError."""
+def stream_job(
+    stream: model.Stream, plan: LogicalPlan, rates: Rates | None = None, labels: Mapping[str, Labels] | None = None
+) -> StreamJob:
+    """`rates` say how the events are spread over groups, as far as it is known; `labels` are those of the queries that
+    have some. Raises ReservedColumnError.
+    """
     rates = rates or Statistics()
     words = [f"_letters_{i}" for i in range(words_needed(len(plan.letters)))]
     for name, _ in (*stream.input.columns, *stream.columns):
@@ -107,6 +118,7 @@ def stream_job(stream: model.Stream, plan: LogicalPlan, rates: Rates | None = No
         classes=with_able(
             classes_of(others, cut=plan.stream.unit, hot=hot_groupings(plan, rates)), others, plan, rates
         ),
+        labels=tuple((query.name, labels[query.name]) for query in plan.queries if labels and query.name in labels),
     )
 
 

@@ -58,6 +58,13 @@ def _options(job: StreamJob) -> dict[str, Node]:
     return {"options": tupled(tupled(map(string, option)) for option in job.stream.options)}
 
 
+def _labels(job: StreamJob) -> dict[str, Node]:
+    """Of its queries, if any has some."""
+    if not job.labels:
+        return {}
+    return {"labels": mapped((name, mapped((n, string(v)) for n, v in labels)) for name, labels in job.labels)}
+
+
 # ---- constants -------------------------------------------------------------------------------------------------------
 
 
@@ -73,6 +80,7 @@ def _constants(job: StreamJob, constant: str) -> str:
         queries=tupled(map(string, names)),
         **_computed(job),
         **_options(job),
+        **_labels(job),
     )
     blocks = [lay_out(declared, before=f"{constant} = ")]
     if job.plan.stream.raw_types is not None and job.stream.type_column is not None:

@@ -18,6 +18,6 @@ def to_json(explanations: Sequence[Explanation]) -> str:
         data = asdict(one)
         data["alone"], data["together"] = one.alone._asdict(), one.together._asdict()
         for execution, shown in zip(one.executions, data["executions"], strict=True):
-            shown["load"] = execution.load._asdict()
+            shown["load"], shown["labels"] = execution.load._asdict(), dict(execution.labels)
         streams.append(data)
     return json.dumps({"streams": streams}, indent=2, ensure_ascii=False) + "\n"

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeGuard
 
 from cepc_grammar.pattern import Named, Not, Repeat, fold, word
-from cepc_grammar.spelling import quantifier_text
+from cepc_grammar.spelling import quantifier_text, string_text
 from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.expression import Aggregate, Field, Literal, rewrite
 from cepc_runtime.sql.spark_sql import to_sql
@@ -78,6 +78,7 @@ def _stream(stream: model.Stream) -> Iterator[Fact]:
 
 def _query(query: model.Query, stream: model.Stream) -> Iterator[Fact]:
     yield "answers", "a row for each match" if query.kind == "match" else "a row for each group and window"
+    yield from listed("labels", (f"{name} = {string_text(value)}" for name, value in query.labels))
     yield "stream", query.stream
     yield "pattern", pattern(query.pattern, stream)
     bound = numbers(query.pattern)

@@ -76,6 +76,7 @@ class QueryExplanation:
     window_text: str
     state: QuerySize | None
     keeps: tuple[str, ...]
+    labels: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +169,9 @@ def _execution(
     sketch, states = _sketches(asked, stream, automaton, of_parts, states_of)
     along = None if automaton else states_of
     return QueryExplanation(
-        query.name, automaton, along, sketch, states, *strategies, alone, query.window, shown, size, keeps
-    )
+        query.name, automaton, along, sketch, states, *strategies, alone, query.window, shown, size, keeps,
+        asked.labels,
+    )  # fmt: skip
 
 
 def _sketches(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from cepc_grammar import ast
 from cepc_runtime.sql.aggregate_functions import AGGREGATES, spellings
 from cepc_runtime.sql.expression import Call, Expression
 from cepc_runtime.sql.functions import Function, Mismatch, find, names
@@ -17,11 +18,11 @@ from .conversions import hint_for
 from .written_types import SIMPLE
 
 if TYPE_CHECKING:
-    from cepc_grammar import ast
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Span
 
 NAVIGATION: Final = ("FIRST", "LAST", "PREV")
+LABEL: Final = "LABEL"
 
 _NEAR_AGGREGATES: Final = {
     **{other: function.written for function in AGGREGATES for other in function.also},
@@ -55,6 +56,14 @@ def call(written: ast.Call, arguments: tuple[Expression, ...], target: DataType 
     if spark is not None:
         return _spark_only(spark, written, arguments, target)
     raise KeyError(name)
+
+
+def label_named(call: ast.Call) -> ast.Name | None:
+    """The name in `LABEL(severity)`; None where something else stands there."""
+    match call.arguments:
+        case (ast.Reference((name,)),) if not call.distinct:
+            return name
+    return None
 
 
 def is_unknown(written: ast.Call) -> bool:

@@ -346,6 +346,27 @@ def navigation_not_allowed(span: Span, name: str, where: str, hint: str) -> Diag
     return Diagnostic("E0317", f"{name} out of place", span, f"{name} is not allowed in {where}", hint=hint)
 
 
+def label_out_of_place(span: Span, where: str) -> Diagnostic:
+    return Diagnostic(
+        "E0334",
+        "LABEL out of place",
+        span,
+        f"LABEL is not allowed in {where}",
+        notes=("a label is a text that rows carry; it is the same for all events and matches of a query",),
+        hint="write the text itself, or LABEL in RETURN, outside aggregates",
+    )
+
+
+def label_argument(span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0334",
+        "LABEL without the name of a label",
+        span,
+        "LABEL requires one name",
+        hint="write `LABEL(severity)`, and `WITH (severity = 'high')` behind the name of the query",
+    )
+
+
 def navigation_argument(span: Span, name: str) -> Diagnostic:
     return Diagnostic(
         "E0317",

@@ -13,7 +13,7 @@ from cepc_runtime.sql.text import format_double
 from cepc_runtime.sql.types import DATE, TIMESTAMP, TIMESTAMP_NTZ, Interval, is_float
 
 from . import literals
-from .functions import NAVIGATION
+from .functions import LABEL, NAVIGATION, label_named
 from .written_types import SIMPLE, data_type
 
 _UPPER: Final = frozenset(
@@ -34,6 +34,8 @@ def column_name(expression: ast.Expression) -> str:
             return parts[-1].text
         case ast.Member(_, name) if not _of_event(expression):
             return name.text
+        case ast.Call() if (label := label_named(expression)) is not None and expression.function.text.upper() == LABEL:
+            return label.text
         case ast.Cast(operand) if isinstance(operand, ast.Reference) and len(operand.parts) <= 2:
             return column_name(operand)
         case ast.Call(function, (ast.Reference() as operand,)) if function.text.upper() in SIMPLE:

@@ -34,7 +34,7 @@ from .struct_fields import struct_field
 from .written_types import data_type
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from cepc_runtime.sql.functions.signature import Build
 
@@ -48,18 +48,24 @@ _COLUMNS: Final = (ExpressionContext.AGGREGATE, ExpressionContext.MATCH)
 _TRUTH: Final = {"TRUE": Literal(True, BOOLEAN), "FALSE": Literal(False, BOOLEAN)}
 
 
-def type_expression(expression: ast.Expression, scope: Scope, context: ExpressionContext) -> Typed:
-    """The expression with types, coercions as casts, or None where it has errors; and all diagnostics about it."""
-    typer = Typer(scope, context)
+def type_expression(
+    expression: ast.Expression, scope: Scope, context: ExpressionContext, labels: Mapping[str, str] | None = None
+) -> Typed:
+    """The expression with types, coercions as casts, or None where it has errors; and all diagnostics about it.
+    `labels` are those that LABEL may name, None where it may not stand.
+    """
+    typer = Typer(scope, context, labels)
     typed = typer.type(expression)
     if typed is not None and typed.type == NULL and context in _COLUMNS:
         typer.found.append(say.no_type(expression.span))
     return typer.result(typed)
 
 
-def type_condition(expression: ast.Expression, scope: Scope, context: ExpressionContext) -> Typed:
+def type_condition(
+    expression: ast.Expression, scope: Scope, context: ExpressionContext, labels: Mapping[str, str] | None = None
+) -> Typed:
     """The same for a condition of WHERE or HAVING, which must be a BOOLEAN."""
-    typer = Typer(scope, context)
+    typer = Typer(scope, context, labels)
     typed = typer.type(expression)
     if typed is not None and typed.type not in (BOOLEAN, NULL):
         where = "HAVING" if context.allows_aggregates else "WHERE"
@@ -112,6 +118,7 @@ class Typer:
 
     scope: Scope
     context: ExpressionContext
+    labels: Mapping[str, str] | None = None
     inside: str = ""
     found: list[Diagnostic] = field(default_factory=list)
     sizes: Sizes = field(default_factory=Sizes)
@@ -200,6 +207,8 @@ class Typer:
             return self.keep(aggregates.navigation(self._site(), e))
         if (function := aggregate_written(name)) is not None:
             return self.keep(aggregates.aggregate(self._site(), e, function))
+        if name == functions.LABEL:
+            return self.keep(self._label(e))
         if name == "NEXT":
             return self.keep(say.reserved(e.span, "NEXT(v)", "compare the later event with PREV(v)"))
         if e.distinct:
@@ -216,6 +225,15 @@ class Typer:
             return None
         self._warn_about_pattern(e)
         return self._checked(functions.call(e, arguments, target), arguments, e.arguments)
+
+    def _label(self, e: ast.Call) -> Expression | Diagnostic | None:
+        """`LABEL(severity)`: a constant text. That there is no such label has been said."""
+        if self.labels is None or self.inside:
+            return say.label_out_of_place(e.span, self.inside or self.context.value)
+        name = functions.label_named(e)
+        if name is None:
+            return say.label_argument(e.span)
+        return Literal(self.labels[name.text], STRING, name.text) if name.text in self.labels else None
 
     def _unit_first(self, e: ast.Call, unit: str) -> Expression | None:
         times = self.all(e.arguments[1:])

@@ -20,7 +20,7 @@ from cepc_runtime.sql.functions import find, names
 from ..commands.functions import described
 from ..documenting import document
 from ..editing.words import AGGREGATES, TYPES
-from ..expressions.functions import NAVIGATION
+from ..expressions.functions import LABEL, NAVIGATION
 from ..resolve.streams import FORMATS
 from ..standard_library import standard_module, standard_modules
 from .columns import declared_as
@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from .references import DeclaredNames
 
 SuggestionKind = OneOf[
-    "keyword", "stream", "event type", "pattern", "function", "query", "variable", "column", "module", "type", "unit"
+    "keyword", "stream", "event type", "pattern", "function", "query", "variable", "column", "module", "type", "unit",
+    "label",
 ]  # fmt: skip
 
 
@@ -61,7 +62,7 @@ class Completion:
 
 CLAUSES: Final = frozenset(
     {"RETURN", "PATTERN", "WHERE", "GROUP", "GROUPBY", "GROUP_BY", "HAVING", "WITHIN", "WINDOW", "FROM", "SELECT",
-     "AFTER", "SLIDE", "OFFSET", "GIVEN", "EXPECT", "VALUES", "FOR"}
+     "AFTER", "SLIDE", "OFFSET", "GIVEN", "EXPECT", "VALUES", "FOR", "WITH"}
 )  # fmt: skip
 _OTHER_SPELLINGS: Final = frozenset({"GROUPBY", "GROUP_BY", "REGEXP"})  # of what is suggested anyway
 _OPERATORS: Final = frozenset({"SEQ", "AND", "OR", "SOME", "NOT", "PATTERN", "AS"})
@@ -115,6 +116,9 @@ def _in_clause(
     parameters = _parameters(before) if first in ("PATTERN", "FUNCTION") else ()
     if last.upper in ("QUERY", "PATTERN", "FUNCTION") and len(before) == 1:
         return  # a new name
+    if last.text == "(" and before[-2].upper == LABEL:
+        yield from _labels(source, offset)
+        return
     if _in_cast(before):
         yield from (Suggestion(name, "type") for name in TYPES)
     elif clause == "PATTERN":
@@ -129,7 +133,7 @@ def _in_clause(
         yield from (_stream(s) for s in declared.streams.values())
     elif clause in ("GROUP", "GROUPBY", "GROUP_BY") or _in_brackets(before):
         yield from _columns(declared, _streams_of(before, source, offset, declared))
-    elif clause in ("SLIDE", "OFFSET", "WITHIN", "WINDOW", "SELECT"):
+    elif clause in ("SLIDE", "OFFSET", "WITHIN", "WINDOW", "SELECT", "WITH"):
         return
     else:
         yield from parameters
@@ -279,7 +283,7 @@ def _functions(declared: DeclaredNames) -> Iterator[Suggestion]:
     for function in declared.functions.values():
         usage = f"{function.name.text}({', '.join(p.text for p in function.parameters)})"
         yield Suggestion(name_text(function.name), "function", usage, to_text(function))
-    for name in sorted({*AGGREGATES, *NAVIGATION}):
+    for name in sorted({*AGGREGATES, *NAVIGATION, LABEL}):
         lines = described(name)
         yield Suggestion(name, "function", lines[0][0] if lines else name, lines[0][1] if lines else "")
     for name in names():
@@ -334,6 +338,17 @@ def _pattern_around(source: Source, offset: int) -> ast.Pattern | None:
             return pattern_of(source, tokens[start:end])
         depth += {"(": 1, ")": -1}.get(tokens[end].text, 0)
     return None
+
+
+def _labels(source: Source, offset: int) -> Iterator[Suggestion]:
+    """Those of the query that the cursor is in: `name = 'text'` behind WITH."""
+    tokens = _statement_around(source, offset)
+    if len(tokens) > 2 and tokens[2].upper == "WITH":
+        for name, equal, value in zip(tokens[4:], tokens[5:], tokens[6:], strict=False):
+            if name.text == ")":
+                return
+            if equal.text in ("=", "=="):
+                yield Suggestion(name.text, "label", value.text)
 
 
 def _streams_of(before: tuple[RawToken, ...], source: Source, offset: int, declared: DeclaredNames) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from cepc_grammar import ast
 from cepc_grammar.pattern import OPERATORS, Not
 from cepc_grammar.pattern import walk as subpatterns
 from cepc_grammar.printer import to_text
+from cepc_grammar.spelling import string_text
 from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.functions.spark import find_spark
 
@@ -108,6 +109,9 @@ def _about(program: EditedProgram, use: NameUse, statistics: dict[str, Rates]) -
             yield f"`{symbol.name}`: a test of the query `{declaration.query.text}`"
         case "module":
             yield from _module(program, symbol)
+        case "label" if isinstance(declaration, ast.Query):
+            said = next(string_text(value) for name, value in declaration.labels if name.span == symbol.span)
+            yield f"`{symbol.name} = {said}`: a label of the query `{declaration.name.text}`"
 
 
 def declaring(program: EditedProgram, symbol: Symbol) -> ast.Statement | None:
@@ -212,6 +216,7 @@ def _variable(program: EditedProgram, use: NameUse) -> Iterator[str]:
 
 def _query(program: EditedProgram, query: ast.Query, statistics: dict[str, Rates]) -> Iterator[str]:
     yield _code(f"QUERY {query.name.text}")
+    yield "\n".join(f"- {name.text}: {value}" for name, value in query.labels)
     span = program.references.at(query.name.span.source, query.name.span.start)
     if span is not None:
         yield _comment(program, span.symbol)

@@ -5,7 +5,7 @@ The rules are those of resolution, but nothing here has to be right: a name that
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Final
 from typing import Literal as OneOf
 
@@ -15,7 +15,7 @@ from cepc_grammar.source import NOWHERE, Span
 from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.aggregate_functions import spellings
 
-from ..expressions.functions import NAVIGATION
+from ..expressions.functions import LABEL, NAVIGATION, label_named
 from ..resolve.functions import key
 from ..resolve.imports import imported_path
 from ..resolve.substitute import in_expression, in_name
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Kind = OneOf[
     "stream", "event type", "listed type", "pattern", "function", "built-in function", "query", "test", "variable",
-    "parameter", "column", "result", "module",
+    "parameter", "column", "result", "module", "label",
 ]  # fmt: skip
 
 
@@ -223,6 +223,9 @@ class DeclaredNames:
         place = _Place(scope, self.streams_of(query))
         yield from self._pattern(query.pattern, scope, place)
         results = dict(_results(query))
+        labels = {name.text: Symbol("label", name.text, name.span) for name, _ in reversed(query.labels)}
+        yield from ((name.span, labels[name.text]) for name, _ in query.labels)
+        place = replace(place, labels=labels)
         for item in query.returns.items:
             yield from self._expression(item.expression, place)
             if item.alias is not None:
@@ -230,7 +233,7 @@ class DeclaredNames:
         yield from self._expression(query.where, place)
         for group in query.group_by:
             yield from self._dotted(group.parts, place)
-        yield from self._expression(query.having, _Place(place.scope, place.streams, results=results))
+        yield from self._expression(query.having, replace(place, results=results))
         if query.after_match is not None:
             yield from self._expression(query.after_match.variable, place)
 
@@ -262,13 +265,17 @@ class DeclaredNames:
         if expression is None:
             return
         alone: set[int] = set()  # names that are the whole argument of a function of variables
+        labels: set[int] = set()  # what LABEL names
         for node in walk(expression):
             match node:
                 case ast.Call(function, arguments):
                     yield from self._function(function)
+                    if function.text.upper() == LABEL and (label := label_named(node)) is not None:
+                        labels |= {id(arguments[0])}
+                        yield from _maybe(label.span, place.labels.get(label.text))
                     if function.text.upper() in _OF_VARIABLES:
                         alone |= {id(a) for a in arguments if isinstance(a, ast.Reference)}
-                case ast.Reference(parts):
+                case ast.Reference(parts) if id(node) not in labels:
                     yield from self._dotted(parts, place, variable=id(node) in alone)
                 case ast.Member(ast.Call(), name):
                     meant = place.parameters.get(name.text)
@@ -325,6 +332,7 @@ class _Place:
     parameters: Mapping[str, Symbol] = field(default_factory=dict)
     results: Mapping[str, Symbol] = field(default_factory=dict)
     own: ast.Name | None = None
+    labels: Mapping[str, Symbol] = field(default_factory=dict)
 
     def declared(self) -> Iterator[Found]:
         return ((symbol.span, symbol) for symbol in self.parameters.values())

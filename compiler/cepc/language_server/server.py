@@ -80,6 +80,7 @@ _SUGGESTED: Final[dict[SuggestionKind, types.CompletionItemKind]] = {
     "module": types.CompletionItemKind.Module,
     "type": types.CompletionItemKind.TypeParameter,
     "unit": types.CompletionItemKind.Unit,
+    "label": types.CompletionItemKind.Constant,
 }
 
 

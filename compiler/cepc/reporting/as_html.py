@@ -83,7 +83,8 @@ def _streams(program: model.CheckedProgram, report: Report) -> Iterator[str]:
         for query in queries:
             described = escaped(pattern(query.pattern, program.stream(name)))
             rows = report.tables[query.name].num_rows
-            yield f"<tr><th>{escaped(query.name)}</th><td>{rows:,}</td><td>{described}</td></tr>"
+            labels = "".join(f"<br>{escaped(f'{label}: {value}')}" for label, value in query.labels)
+            yield f"<tr><th>{escaped(query.name)}{labels}</th><td>{rows:,}</td><td>{described}</td></tr>"
         yield "</table><h3>What is shared</h3>"
         yield from _planned(workload)
         if name in report.efforts:

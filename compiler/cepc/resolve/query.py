@@ -14,6 +14,7 @@ from .build import build
 from .conditions import Sorted, sort_conditions, two_negations
 from .inline import inline
 from .messages import names as say
+from .names import clashes
 from .negation import check_pattern
 from .partition import Partition, partition
 from .results import Surroundings, kind_of, results
@@ -77,7 +78,9 @@ def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -
     conditions, found = _conditions(query, pattern, known, shared, types.stream)
     problems += found
     kind = kind_of(query)
-    returned, found = results(query, Surroundings(kind, known, shared, types.stream))
+    problems += clashes("label", [name for name, _ in query.labels])
+    labels = {name.text: value for name, value in query.labels}
+    returned, found = results(query, Surroundings(kind, known, shared, types.stream, labels))
     problems += found
     unit = None if types.stream is None else types.stream.tick
     problems += _gaps(pattern, unit)
@@ -112,6 +115,7 @@ def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -
         query.after_match,
         after if isinstance(after, str) else None,
         after if isinstance(after, int) else None,
+        tuple(labels.items()),
         query.span,
     )
     built = warnings.positions_to_warn(checked)

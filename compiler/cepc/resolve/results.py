@@ -10,7 +10,7 @@ from cepc_runtime.sql.aggregate_functions import spellings
 
 from .. import model
 from ..expressions import ExpressionContext, cannot_be_called, column_name, type_condition, type_expression
-from ..expressions.functions import NAVIGATION, is_refused_aggregate
+from ..expressions.functions import LABEL, NAVIGATION, is_refused_aggregate, label_named
 from .conditions import is_reported
 from .messages import clauses as say
 from .messages import names as say_names
@@ -19,7 +19,7 @@ from .structure import check_structure
 from .walk import references, rewrite, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from typing import Literal as OneOf
 
     from cepc_grammar.diagnostic import Diagnostic
@@ -51,6 +51,7 @@ class Surroundings:
     names: Names
     partition: Partition
     stream: KnownStream | None
+    labels: Mapping[str, str]
 
     @property
     def shared(self) -> frozenset[str]:
@@ -79,6 +80,7 @@ def results(query: ast.Query, around: Surroundings) -> tuple[Returned | None, li
     problems = _stars(query)
     if problems:
         return None, problems
+    problems = list(_unknown_labels(query))
     returns_events = isinstance(query.returns.items[0].expression, ast.Star)
     items = () if returns_events else query.returns.items
     outputs: list[model.Output] = []
@@ -103,6 +105,17 @@ def results(query: ast.Query, around: Surroundings) -> tuple[Returned | None, li
     return Returned(tuple(outputs), having, returns_events), problems
 
 
+def _unknown_labels(query: ast.Query) -> Iterator[Diagnostic]:
+    """What LABEL names in RETURN and HAVING and the query has not."""
+    known = {name.text for name, _ in query.labels}
+    shown = [item.expression for item in query.returns.items] + ([query.having] if query.having is not None else [])
+    for node in (node for expression in shown for node in walk(expression)):
+        if isinstance(node, ast.Call) and node.function.text.upper() == LABEL:
+            name = label_named(node)
+            if name is not None and name.text not in known:
+                yield say_names.unknown_label(name, query)
+
+
 def _typed(
     expression: ast.Expression,
     around: Surroundings,
@@ -124,11 +137,10 @@ def _typed(
         return None, []
     if aliases is not None:
         context = ExpressionContext.HAVING_AGGREGATE if around.kind == "aggregate" else ExpressionContext.HAVING_MATCH
-        typed, found = type_condition(expression, scope, context)
+        typed, found = type_condition(expression, scope, context, around.labels)
     else:
-        typed, found = type_expression(
-            expression, scope, ExpressionContext.AGGREGATE if around.kind == "aggregate" else ExpressionContext.MATCH
-        )
+        context = ExpressionContext.AGGREGATE if around.kind == "aggregate" else ExpressionContext.MATCH
+        typed, found = type_expression(expression, scope, context, around.labels)
     return typed, list(found)
 
 

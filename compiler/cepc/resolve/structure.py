@@ -4,10 +4,11 @@ stand.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from cepc_grammar import ast
 
+from ..expressions.functions import LABEL
 from .messages import clauses as say_clause
 from .messages import names as say
 from .messages import patterns as say_pattern
@@ -21,13 +22,18 @@ if TYPE_CHECKING:
     from .scopes import Names
 
 
+def _is_label(node: ast.Expression) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and node.function.text.upper() == LABEL
+
+
 def check_structure(
     expression: ast.Expression, names: Names, shared: frozenset[str] | None, result: str | None
 ) -> Iterator[Diagnostic]:
     """What is wrong with the names in an expression; `shared` and `result` as in a PatternScope."""
+    labels = {a for node in walk(expression) if _is_label(node) for a in map(id, node.arguments)}
     arguments = {a for node in walk(expression) if isinstance(node, ast.Call) for a in map(id, node.arguments)}
     for node in walk(expression):
-        if not isinstance(node, ast.Reference):
+        if not isinstance(node, ast.Reference) or id(node) in labels:
             continue
         found = names.split(node)
         if found is not None:

@@ -49,6 +49,7 @@ HABITS: tuple[Callable[[Spot], Diagnostic | None], ...] = (
     statements.import_of_several,
     statements.types_of_a_function,
     statements.body_of_a_function,
+    clauses.labels,
     clauses.outside_within,
     clauses.slide_behind_offset,
     brackets.unclosed_bracket,

@@ -108,6 +108,22 @@ def _is_time(spot: Spot, at: int) -> bool:
     return spot.word(at + 1).lower() in UNITS
 
 
+def labels(spot: Spot) -> Diagnostic | None:
+    """WITH behind a clause, and labels that are no texts."""
+    first, name = spot.tokens[0].upper, spot.tokens[1].text if len(spot.tokens) > 1 else ""
+    if first != "QUERY":
+        return None
+    if spot.word() == "WITH" and spot.at > 2:
+        hint = f"write it behind the name of the query: `QUERY {name} WITH (severity = 'high')`"
+        return wrong(spot.span(), "WITH in the wrong place", "labels stand behind the query's name", hint)
+    if len(spot.tokens) > 2 and spot.tokens[2].upper == "WITH" and spot.text(-1) == "=" and spot.clause() == "":
+        text = spot.text()
+        if text and spot.tokens[spot.at].kind in ("NUMBER", "WORD"):
+            shown = f"'{text}'"
+            return wrong(spot.span(), "a label is a text", "no text in quotes", f"write `{shown}`", shown)
+    return None
+
+
 def outside_within(spot: Spot) -> Diagnostic | None:
     """SLIDE or OFFSET, not behind WITHIN."""
     at = next((o for o in (0, -1) if spot.word(o) in ("SLIDE", "OFFSET")), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812
@@ -14,7 +15,7 @@ from ..sql.types import quote_name
 from ..sql.widening import widens
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping
 
     from pyspark.sql import DataFrame
 
@@ -42,6 +43,7 @@ class Stream:
     program names one (format and path), with `options` for Spark's reader.
 
     `keys` are columns of the input without which there are no events; none say that these are the required ones.
+    `labels` are those of each query that has some.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Stream:
     computed: tuple[ComputedColumn, ...] = ()
     keys: tuple[str, ...] = ()
     options: tuple[tuple[str, str], ...] = ()
+    labels: Mapping[str, Mapping[str, str]] = dataclasses.field(default_factory=dict)
 
 
 def conform(events: DataFrame, stream: Stream, unchecked: Collection[str] = ()) -> DataFrame:

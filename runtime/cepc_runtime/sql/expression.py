@@ -38,8 +38,11 @@ class FieldKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Literal:
+    """A constant; of `LABEL(name)` with the name. What a query's label says may change while its stream goes on."""
+
     value: Value
     type: DataType
+    label: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +207,9 @@ def _square(number: Expression) -> Call:
 def to_data(expression: Expression) -> dict[str, Any]:
     """The expression as JSON-able data; the inverse of `from_data`."""
     match expression:
-        case Literal(value, type_):
-            return {"literal": _value_to_data(value), "type": type_.sql}
+        case Literal(value, type_, label):
+            named = {} if label is None else {"label": label}
+            return {"literal": _value_to_data(value), "type": type_.sql, **named}
         case Field(variable, column, at, type_):
             return {"field": column, "of": variable, "at": at, "type": type_.sql}
         case Call(function, arguments, type_):
@@ -226,7 +230,7 @@ def from_data(data: dict[str, Any]) -> Expression:
     type_ = from_text(data["type"])
     match data:
         case {"literal": value}:
-            return Literal(_value_from_data(value, type_), type_)
+            return Literal(_value_from_data(value, type_), type_, data.get("label"))
         case {"field": column, "of": variable, "at": at}:
             return Field(variable, column, at, type_)
         case {"call": function, "arguments": arguments}:

@@ -75,8 +75,21 @@ def query_digests(plan: PhysicalPlan, letters: Sequence[LetterName]) -> dict[str
     for query, record in zip(plan.queries, records, strict=True):
         _name_letters(record["positions"], letters)
         record["select"] = query.select.word  # the rest of it follows from the pattern
+        record["outputs"], record["having"] = _without_labels(record["outputs"]), _without_labels(record["having"])
         found[query.name] = digest({name: record[name] for name in ROWS_DEPEND_ON if name in record})
     return found
+
+
+def _without_labels(data: Any) -> Any:
+    """Expressions as they are whatever labels say: `LABEL(name)` is its name."""
+    match data:
+        case {"literal": _, "label": label}:
+            return {"label": label}
+        case dict():
+            return {name: _without_labels(part) for name, part in data.items()}
+        case list():
+            return [_without_labels(part) for part in data]
+    return data
 
 
 def _name_letters(positions: dict[str, Any], letters: Sequence[LetterName]) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from cepc_grammar.diagnostic import Diagnostic, Label
 from cepc_grammar.habits.foreign import PATTERNS
 from cepc_grammar.printer import to_text
+from cepc_grammar.spelling import name_text, string_text
 
 from ...diagnostics.listed import listed
 from ...diagnostics.near import did_you_mean, nearest, replacement
@@ -114,6 +115,20 @@ def unknown_column(name: ast.Name, columns: Sequence[str], stream: str) -> Diagn
         hint=did_you_mean(name.text, columns)
         or ("remove it, or add the condition that it joins" if joins else f"its columns are {_listed(columns)}"),
         replacement=replacement(name.text, columns),
+    )
+
+
+def unknown_label(name: ast.Name, query: ast.Query) -> Diagnostic:
+    known = [label.text for label, _ in query.labels]
+    written = "".join(f"{name_text(label)} = {string_text(value)}, " for label, value in query.labels)
+    return Diagnostic(
+        "E0226",
+        f"unknown label `{name.text}`",
+        name.span,
+        f"query `{query.name.text}` has no such label",
+        hint=did_you_mean(name.text, known)
+        or f"write `QUERY {name_text(query.name)} WITH ({written}{name_text(name)} = '…')`",
+        replacement=replacement(name.text, known),
     )
 
 

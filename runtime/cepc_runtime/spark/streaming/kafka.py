@@ -84,10 +84,13 @@ def _from_avro(records: DataFrame, stream: Stream, schema: str) -> DataFrame:
 
 
 def kafka(target: Target) -> Sink:
-    """A record for each row, whose key is the same when a micro-batch is written again. Raises JobError."""
+    """A record for each row, whose key is the same when a micro-batch is written again; its headers are the labels of
+    the query. Raises JobError.
+    """
     check_servers(target.options.get(SERVERS), "--output-option")
     check_connector(target.spark)
     options = {**target.options, "topic": target.to}
+    labels = {query: of for one in target.streams for query, of in one.stream.labels.items()}
 
     def write(query: str, rows: DataFrame, batch: int) -> None:
         text = rows.select(F.struct("*").alias("row")).withColumn("_text", to_json("row"))
@@ -97,10 +100,16 @@ def kafka(target: Target) -> Sink:
             "/", F.lit(query), F.lit(str(batch)), F.sha2("_text", 256).substr(1, 16), number.cast("string")
         )
         value = F.struct(F.lit(query).alias("query"), F.lit(batch).alias("batch"), F.col("key").alias("id"), "row")
-        records = text.withColumn("key", key).select("key", to_json(value).alias("value"))
+        headers = [_header(name, said) for name, said in labels.get(query, {}).items()]
+        columns = [F.array(*headers).alias("headers")] if headers else []
+        records = text.withColumn("key", key).select("key", to_json(value).alias("value"), *columns)
         records.write.format("kafka").options(**options).save()
 
     return AtOnce(write)
+
+
+def _header(name: str, said: str) -> Column:
+    return F.struct(F.lit(name).alias("key"), F.lit(said).cast("binary").alias("value"))
 
 
 def to_json(value: Column | str) -> Column:

@@ -379,6 +379,7 @@ def _line(what: Continuous, progress: Any, done: dict[str, Any]) -> dict[str, An
     name = what.streamed.stream.name
     dropped = progress["observedMetrics"].get(f"dropped of {name}")
     watermark = _millis(progress["eventTime"].get("watermark")) - SHIFT
+    labels = {query: dict(of) for query, of in what.streamed.stream.labels.items() if query in what.queries}
     newest = progress["eventTime"].get("max") if watermark > -SHIFT else None
     return {
         "stream": name,
@@ -388,6 +389,7 @@ def _line(what: Continuous, progress: Any, done: dict[str, Any]) -> dict[str, An
         "without_time": dropped["null_time"] if dropped else 0,
         "without_type": dropped["null_type"] if dropped else 0,
         **done,
+        **({"labels": labels} if labels else {}),
         "watermark": _shown(watermark),
         "watermark_lag_ms": max(_millis(newest) - SHIFT - watermark, 0) if newest else None,
         "ms": progress["durationMs"].get("triggerExecution"),

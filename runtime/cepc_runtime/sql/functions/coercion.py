@@ -266,7 +266,7 @@ def cast_to(expression: Expression, type_: DataType) -> Expression:
     """
     if expression.type == type_:
         return expression
-    if isinstance(expression, Literal):
+    if isinstance(expression, Literal) and expression.label is None:
         value = _converted(expression, type_)
         if value is not None or expression.value is None:
             return Literal(value, type_)
