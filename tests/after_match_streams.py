@@ -2,7 +2,7 @@
 `python -m tests.after_match_streams --streams 100000`.
 
 A case is one query over many small streams at once: they are partitions of one input, or one stream alone without a
-partition. Each is woven from words of the pattern with noise, ties, equal events and disorder within the watermark.
+partition. Half of them keep matches by their number, which says whether each way counts them alike. Each is woven from words of the pattern with noise, ties, equal events and disorder within the watermark.
 The table that is printed says how many streams had rows, and in how many the clause left out a match, for each kind
 of pattern, selection and AFTER MATCH mode. The oracle looks at one stream of every case.
 """
@@ -99,13 +99,15 @@ class Query:
     after: str
     within: int
     keys: tuple[str, ...]
+    numbers: str
 
     def text(self, *, after: bool = True) -> str:
         pattern = self.pattern if after else re.sub(r"([+*?}])\?", r"\1", self.pattern)  # marks are for the clause
         where = " AND ".join(filter(None, [f"[{', '.join(self.keys)}]" if self.keys else "", self.where]))
         return (
             f"{HEADER}QUERY q RETURN MATCH *\n  PATTERN {pattern}{f' WHERE {where}' if where else ''}\n"
-            f"  SELECT {self.select}{f' AFTER MATCH SKIP {self.after}' if after else ''} WITHIN {self.within} s;"
+            f"  SELECT {self.select}{f' AFTER MATCH SKIP {self.after} {self.numbers}' if after else ''}"
+            f" WITHIN {self.within} s;"
         )
 
 
@@ -126,8 +128,9 @@ def _query(chance: random.Random, number: int) -> tuple[tuple[str, str, str], Qu
     elif after.startswith("TO ") and after != "TO NEXT EVENT":
         after += f" {chance.choice(variables)}"
     keys = chance.choice((("g",), ("g",), ("g", "k"), ()))
+    numbers = "HAVING MATCH_NUMBER() % 3 <> 0" if chance.random() < 0.5 else ""
     cell = (kind, SELECTS[select], MODES[mode])
-    return cell, Query(pattern, where, SELECTS[select], after, chance.choice((3, 6, 6, 9)), keys)
+    return cell, Query(pattern, where, SELECTS[select], after, chance.choice((3, 6, 6, 9)), keys, numbers)
 
 
 def _stream(chance: random.Random, g: int) -> list[dict[str, Any]]:

@@ -144,6 +144,8 @@ def _clauses(query: ast.Query) -> Iterator[str]:
         yield "HAVING"
     if query.after_match is not None:
         yield f"AFTER MATCH {query.after_match.skip}"
+    if any(isinstance(n, ast.Call) and n.function.text == "MATCH_NUMBER" for n in _walk((query.returns, query.having))):
+        yield "MATCH_NUMBER"
 
 
 def _results(query: ast.Query, types: dict[str, str]) -> Iterator[str]:
@@ -303,6 +305,12 @@ NEVER: Final = (
         ("SELECT ANY", "aggregate query", *AGGREGATES_ONLY, *CUT_COUNTS, "matches joined"),
         "without AFTER MATCH it changes nothing",
     ),
+    Rule(
+        ("MATCH_NUMBER",),
+        ("SELECT ANY", "aggregate query", *AGGREGATES_ONLY, *CUT_COUNTS, "matches joined"),
+        "without AFTER MATCH matches have no order",
+    ),
+    Rule(("MATCH_NUMBER",), ("SOME",), "SOME has no order of preference"),
     Rule(("SOME",), (*AFTER, "reluctant"), "SOME has no order of preference"),
     Rule(
         ("MATCH *",),

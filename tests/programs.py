@@ -134,7 +134,7 @@ def _conditions(chance: Random, tree: Tree, pairs: bool) -> list[str]:
     return found
 
 
-def _returns(chance: Random, tree: Tree, match: bool) -> list[str]:
+def _returns(chance: Random, tree: Tree, match: bool, after: bool = False) -> list[str]:
     names = sorted(tree.counts)
     if not match:
         return [aggregate.format(v=chance.choice(names)) for aggregate in some(chance, AGGREGATES, 3)]
@@ -142,7 +142,7 @@ def _returns(chance: Random, tree: Tree, match: bool) -> list[str]:
     for _ in range(chance.randint(1, 4)):
         v = chance.choice(names)
         found.append(chance.choice(OF_LISTS if tree.counts[v] > 1 else SINGLES).format(v=v))
-    return [*found, "COUNT(*)"]
+    return [*found, *(["MATCH_NUMBER()"] * (after and chance.random() < 0.5)), "COUNT(*)"]
 
 
 # ---- queries ---------------------------------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ def query(chance: Random, name: str, asked: Asked) -> str:
     if keyed and "word" not in group:
         equal = f"word, {equal}" if equal else "word"
     where = " AND ".join(([f"[{equal}]"] if equal else []) + conditions)
-    items = [f"{r} AS r{i}" for i, r in enumerate(_returns(chance, tree, match))]
+    items = [f"{r} AS r{i}" for i, r in enumerate(_returns(chance, tree, match, after))]
     if not match:
         items = [*(g.strip() for g in group.split(",") if g), *items]
     elif keyed and chance.random() < 0.5:
@@ -198,7 +198,9 @@ def query(chance: Random, name: str, asked: Asked) -> str:
     clauses = [f"QUERY {name}{labels}", f"RETURN {'MATCH ' if match else ''}{', '.join(items)}", f"PATTERN {tree.text}"]
     clauses += [f"WHERE {where}"] * bool(where) + [f"GROUP BY {group}"] * bool(group)
     # the one word of a stream where words are not taken apart has few rows to choose from
-    clauses += ["HAVING COUNT(*) > 1"] * (chance.random() < (0.05 if match else 0.1) and keyed is not False)
+    if chance.random() < (0.05 if match else 0.1) and keyed is not False:
+        test = chance.choice(("COUNT(*) > 1", "MATCH_NUMBER() % 2 = 1")) if after else "COUNT(*) > 1"
+        clauses.append(f"HAVING {test}")
     clauses += [f"SELECT {select}"] * (select != "ANY") + [_after(chance, tree)] * after
     return definitions + "\n  ".join([*clauses, f"WITHIN {_window(chance, tree.least, match)};"]) + "\n"
 

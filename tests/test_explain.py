@@ -171,6 +171,14 @@ def test_labels_are_said_and_change_nothing_that_is_shared() -> None:
     assert [one["labels"] for one in told] == [{"severity": "high", "owner": "all of us"}, {"owner": "them"}]
 
 
+def test_numbers_of_matches_are_said_with_what_a_stream_remembers() -> None:
+    query = "QUERY q RETURN MATCH MATCH_NUMBER() AS n PATTERN A WHERE [x] SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN 1 h;"
+    program, found = explained(query)
+    text = as_text.to_text(program, [found])
+    assert "returns          n BIGINT: MATCH_NUMBER()\n" in text
+    assert "each partition that had a match is remembered for good, in 12 bytes at most" in text
+
+
 def test_the_offset_of_windows_is_said() -> None:
     program, found = explained("QUERY q RETURN COUNT(*) PATTERN SEQ(A, B+, C) WITHIN 10 min SLIDE 5 min OFFSET -1 min;")
     text = as_text.to_text(program, [found])

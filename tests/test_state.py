@@ -4,7 +4,7 @@ program.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import replace
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
@@ -279,3 +279,33 @@ def test_what_labels_say_is_not_what_a_state_is_of() -> None:
 
     assert digest_of("high", "a") == digest_of("low", "a")
     assert digest_of("high", "a") != digest_of("high", "b")
+
+
+NUMBERED = (
+    "QUERY numbered RETURN MATCH k, a.at AS at, MATCH_NUMBER() AS n PATTERN SEQ(A a, B b) WHERE [k]"
+    " SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN 6 s;\n"
+)
+
+
+def test_matches_are_numbered_on_after_a_restart_with_another_compilation() -> None:
+    names = ("numbered", "silently")
+    silently = NUMBERED.replace("numbered", "silently").replace("PAST LAST EVENT", "FOR 9 s")
+    first, then = STREAM + NUMBERED + silently, STREAM + HIGH + OTHER + silently + NUMBERED
+    expected = by_engine(Case(first, ROWS), compile_text(first))
+    assert expected is not None
+    compiled, before = job(first, names)
+    again, after = job(then, names)
+    given(compiled, before, tuple(row for row in ROWS if row["at"] < 25), SHIFT)
+    given(compiled, before, (), SHIFT + 90_000)  # no event is held any more
+    given(compiled, before, (), SHIFT + 90_000)
+    found = Counter(what for data in before.states.values() for what, _ in tables(taken_apart(data or b"")))
+    assert found == {f"how many matches of {name} partitions have had": len(before.states) for name in names}
+    after.states, after.timers = before.states, before.timers
+    later = tuple({**row, "at": row["at"] + 200} for row in ROWS if row["at"] >= 25)
+    expected = by_engine(Case(first, (*(row for row in ROWS if row["at"] < 25), *later)), compile_text(first))
+    assert expected is not None
+    given(again, after, later, SHIFT + 90_000)
+    after.flush()
+    for name, rows in by_name(before).items():
+        assert same(rows + by_name(after)[name], expected[name], ABOUT), name
+        assert {row["n"] for row in by_name(after)[name]}.isdisjoint({1, 2}), name

@@ -235,6 +235,15 @@ def test_a_match_that_after_match_went_past_is_told_from_the_one_that_was_taken(
     assert "stopped by AFTER MATCH SKIP PAST LAST EVENT.\n    an earlier match is gone on from: P at 1, T at 2" in text
 
 
+def test_why_tells_the_number_of_a_match() -> None:
+    events = "1 P 7 1\n2 T 7 1\n3 P 7 2\n4 T 7 2\n4 P 8 2\n5 T 8 2"
+    query = "RETURN MATCH driver, MATCH_NUMBER() AS n PATTERN SEQ(P p, T t) WHERE [driver] SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT"
+    assert "driver = 7, n = 2\n" in asked(f"{query} WITHIN 9 s", events, "--window", "3")
+    assert "driver = 8, n = 1\n" in asked(f"{query} WITHIN 9 s", events, "--window", "4")
+    dropped = asked(f"{query} HAVING MATCH_NUMBER() < 2 WITHIN 9 s", events, "--window", "3")
+    assert "HAVING MATCH_NUMBER() < 2:  2 < 2" in dropped
+
+
 def test_a_match_that_begins_in_the_silence_after_another_is_told_which_one() -> None:
     query = "RETURN MATCH p.at AS p PATTERN SEQ(P p, T t) SELECT NEXT AFTER MATCH SKIP FOR 1 MINUTE WITHIN 9 s"
     text = asked(query, "1 P 7 1\n2 T 7 1\n60 P 7 2\n61 T 7 2\n62 P 7 2\n63 T 7 2", "--window", "60")

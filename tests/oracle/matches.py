@@ -47,6 +47,7 @@ class Found:
 
     match: Match
     windows: tuple[Window, ...]
+    number: int = 0  # with AFTER MATCH that of the match in its partition, from 1 on
 
 
 def is_match_query(query: ast.Query) -> bool:
@@ -144,7 +145,8 @@ class _Partition:
     def found(self) -> list[Found]:
         ways = self._ways()
         if self.finder.query.after_match is not None:
-            return [Found(match, (EVERYTHING,)) for match in self._after_match(ways)]
+            chosen = enumerate(self._after_match(ways), start=1)
+            return [Found(match, (EVERYTHING,), number) for number, match in chosen]
         results = []
         for match, parts in ways.items():
             times = [self.events.time[event] for event, _ in match]

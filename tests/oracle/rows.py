@@ -14,7 +14,7 @@ from .expressions import compiled
 from .matches import AGGREGATES, Finder, Found, Window, group_attributes
 from .naming import column_name
 from .typed import Env, Typed, constant, order_key
-from .types import STRING, normal
+from .types import BIGINT, STRING, normal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +30,7 @@ class Group:
 
     matches: Sequence[Bindings]
     window: Window | None
+    number: int = 0
 
     @property
     def event(self) -> Event:
@@ -76,6 +77,8 @@ class Columns:
             case ast.Call(function, (ast.Reference((name,)),)) if function.text.upper() == "LABEL":
                 (text,) = (text for label, text in self._finder.query.labels if label.text == name.text)
                 return constant(STRING, text)
+            case ast.Call(function, ()) if function.text.upper() == "MATCH_NUMBER":
+                return Typed(BIGINT, _number)
             case ast.Call() if self._is_aggregate(node):
                 made = self._aggregate(node)
                 return Typed(made.type, lambda env: self._value(made, env))
@@ -151,6 +154,12 @@ class Columns:
         return Typed(normal(ast.TypeExpr("ARRAY")), run)
 
 
+def _number(env: Env) -> int:
+    group = env[Group]
+    assert isinstance(group, Group)
+    return group.number
+
+
 def shared_value(value: object) -> object:
     """The value that all events of a group share, as Spark's GROUP BY gives it: -0.0 is 0.0."""
     return 0.0 if isinstance(value, float) and value == 0 else value
@@ -172,7 +181,7 @@ def _match_rows(finder: Finder, columns: Columns, matches: Sequence[Found]) -> l
     """One row for each match, with `match_start` and `match_end`."""
     events, found = finder.events, []
     for result in matches:
-        row = columns.row(Group([by_variable(result.match)], None))
+        row = columns.row(Group([by_variable(result.match)], None, result.number))
         if row is not None:
             bound = sorted(event for event, _ in result.match)
             edges = {"match_start": events.rows[bound[0]], "match_end": events.rows[bound[-1]]}

@@ -30,6 +30,7 @@ OF_EVENTS = {
         ("TRY_COUNT(…), TRY_SUM(…)", "the same, null where the result does not fit its type"),
         ("COLLECT(v.x)", "in a match query: the x of the events bound to v, an array in their order"),
         ("FIRST(v).x, LAST(v).x", "the x of the first and of the last event bound to v"),
+        ("MATCH_NUMBER()", "in a match query with AFTER MATCH: 1, 2, … in the order of the partition's matches"),
         ("LABEL(name)", "in RETURN and HAVING: what a label of the query says, `QUERY q WITH (name = 'text')`"),
         ("PREV(v).x", "in a condition on v: the x of the event bound to v before this one"),
     )

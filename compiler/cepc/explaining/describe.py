@@ -207,6 +207,8 @@ def _leaf(leaf: Field | Aggregate) -> str:
         owner = leaf.variable if leaf.at == "each" else f"{leaf.at.upper()}({leaf.variable})"
         return f"{owner}.{leaf.column}" if owner else leaf.column
     name = ("TRY_" if leaf.safe else "") + leaf.function.written
+    if leaf.function.numbers:
+        return f"{name}()"
     inside = "*" if leaf.variable is None else expression(leaf.argument) if leaf.argument else leaf.variable
     return f"{name}({inside})"
 

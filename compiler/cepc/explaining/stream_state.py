@@ -26,6 +26,8 @@ def stream_state(size: QuerySize | None, stream: model.Stream) -> Iterator[str]:
             f"after a match its partition is remembered for {duration(size.silence.length, stream)},"
             f" in {size.silence.size} bytes at most"
         )
+    if size.numbered is not None:
+        yield f"each partition that had a match is remembered for good, in {size.numbered} bytes at most"
     if size.pane is not None:
         pane = size.pane
         others = f", together with those of {', '.join(pane.others)}" if pane.others else ""

@@ -153,6 +153,10 @@ def aggregate(site: CallSite, call: ast.Call, function: AggregateFunction) -> Ex
     refused = _aggregate_refused(site, call, name, function)
     if refused is not None:
         return refused
+    if function.numbers:
+        if call.arguments:
+            return say.argument_count(call.span, f"{name}()", 0, 0, len(call.arguments))
+        return Aggregate(function, None, None, False, None, BIGINT)
     safe = name != function.written
     match call.arguments:
         case (ast.Star() as star,):
@@ -177,11 +181,13 @@ def _aggregate_refused(site: CallSite, call: ast.Call, name: str, function: Aggr
     if site.context == ExpressionContext.COLUMN:
         return say.aggregate_in_column(call.span, name)
     if not site.context.allows_aggregates:
-        return say.aggregate_not_allowed(call.span, name, site.context.value)
+        return say.aggregate_not_allowed(call.span, name, site.context.value, numbers=function.numbers)
     if site.inside:
         return say.nested_aggregate(call.span, site.inside, name)
     if call.distinct:
         return say.distinct(call.span, name, of_match=site.context.is_match)
+    if function.numbers and not site.context.is_match:
+        return say.number_of_matches(call.span)
     if not function.countable and not site.context.is_match:
         return say.collect_not_allowed(call.span)
     return None

@@ -11,6 +11,7 @@ from cepc_grammar.spelling import name_text, string_text
 from cepc_runtime.sql.aggregate_functions import WIDEST, aggregate_written, spellings
 from cepc_runtime.sql.types import is_numeric
 
+from ..diagnostics.listed import listed
 from ..wording import many
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def not_scalar(span: Span, name: str, kind: str) -> Diagnostic:
 
 
 def unknown_aggregate(span: Span, name: str, near: str | None) -> Diagnostic:
-    counted, of_lists = (", ".join(spellings(countable=countable)) for countable in (True, False))
+    counted, of_lists = ", ".join(spellings(countable=True)), listed(spellings(countable=False), "and")
     return Diagnostic(
         "E0311",
         f"the aggregate `{name}` is not supported",
@@ -295,15 +296,20 @@ def mixed_variables(span: Span, name: str, variables: Iterable[str]) -> Diagnost
     )
 
 
-def aggregate_not_allowed(span: Span, name: str, where: str) -> Diagnostic:
+def aggregate_not_allowed(span: Span, name: str, where: str, *, numbers: bool = False) -> Diagnostic:
+    cure = (
+        f"write `HAVING {name}() …` after the pattern: it leaves out rows, and changes no number"
+        if numbers
+        else f"write `HAVING {name}(…) …` after the pattern, which is of the whole match or row; "
+        f"there is no running {name}"
+    )
     return Diagnostic(
         "E0315",
         "aggregate in a condition",
         span,
         f"{name} is not allowed in {where}",
         notes=("a condition is about single events; an aggregate is known when a match, or a window, is complete",),
-        hint=f"write `HAVING {name}(…) …` after the pattern, which is of the whole match or row; "
-        f"there is no running {name}",
+        hint=cure,
     )
 
 
@@ -325,6 +331,16 @@ def collect_not_allowed(span: Span) -> Diagnostic:
         span,
         "the array of one match's events; this query aggregates over all matches",
         hint="write `RETURN MATCH …` for a row for each match",
+    )
+
+
+def number_of_matches(span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0311",
+        "MATCH_NUMBER in an aggregate query",
+        span,
+        "a row is about all matches of a window",
+        hint="remove it, or return a row for each match: `RETURN MATCH …`",
     )
 
 

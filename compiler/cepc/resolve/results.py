@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
 from cepc_runtime.cheap_dataclass import dataclass
-from cepc_runtime.sql.aggregate_functions import spellings
+from cepc_runtime.sql.aggregate_functions import aggregate_written, spellings
 
 from .. import model
 from ..expressions import ExpressionContext, cannot_be_called, column_name, type_condition, type_expression
@@ -80,7 +80,7 @@ def results(query: ast.Query, around: Surroundings) -> tuple[Returned | None, li
     problems = _stars(query)
     if problems:
         return None, problems
-    problems = list(_unknown_labels(query))
+    problems = [*_unknown_labels(query), *_numbers(query, around.kind)]
     returns_events = isinstance(query.returns.items[0].expression, ast.Star)
     items = () if returns_events else query.returns.items
     outputs: list[model.Output] = []
@@ -108,12 +108,26 @@ def results(query: ast.Query, around: Surroundings) -> tuple[Returned | None, li
 def _unknown_labels(query: ast.Query) -> Iterator[Diagnostic]:
     """What LABEL names in RETURN and HAVING and the query has not."""
     known = {name.text for name, _ in query.labels}
-    shown = [item.expression for item in query.returns.items] + ([query.having] if query.having is not None else [])
-    for node in (node for expression in shown for node in walk(expression)):
-        if isinstance(node, ast.Call) and node.function.text.upper() == LABEL:
+    for node in _calls(query):
+        if node.function.text.upper() == LABEL:
             name = label_named(node)
             if name is not None and name.text not in known:
                 yield say_names.unknown_label(name, query)
+
+
+def _numbers(query: ast.Query, kind: OneOf["aggregate", "match"]) -> Iterator[Diagnostic]:
+    """MATCH_NUMBER where matches have no order."""
+    if kind == "match" and query.after_match is None:
+        for node in _calls(query):
+            function = aggregate_written(node.function.text.upper())
+            if function is not None and function.numbers:
+                yield say.number_without_after_match(node.span, query.select)
+
+
+def _calls(query: ast.Query) -> Iterator[ast.Call]:
+    """The calls in RETURN and HAVING."""
+    shown = [item.expression for item in query.returns.items] + ([query.having] if query.having is not None else [])
+    return (node for expression in shown for node in walk(expression) if isinstance(node, ast.Call))
 
 
 def _typed(

@@ -87,6 +87,18 @@ class Finder:
 
     def matches(self, query: model.Query, rows: Ints, start: int | None = None) -> Iterator[Match]:
         """All matches, each once. Raises TooManyPartialMatchesError and EvaluationError."""
+        return (match for match, _ in self._numbered(query, rows, start))
+
+    def number(self, query: model.Query, match: Match) -> int:
+        """The number of a match in its partition; 0 where it is not found within reason."""
+        try:
+            of_all = self._numbered(query, np.arange(len(self.reading.ticks)))
+            return next((number for found, number in of_all if set(found) == set(match)), 0)
+        except (TooManyPartialMatchesError, EvaluationError):
+            return 0
+
+    def _numbered(self, query: model.Query, rows: Ints, start: int | None = None) -> Iterator[tuple[Match, int]]:
+        """The matches with their numbers, 0 where the query asks for none."""
         plan = self.plan(query, listed=True)
         if plan is None or not len(rows):
             return
@@ -104,8 +116,9 @@ class Finder:
             some = np.arange(len(batch)) if start is None else np.flatnonzero(ticks == start)
             places = rows[events.order[batch.positions[:, some]]].T.tolist()
             names = batch.variables[:, some].T.tolist()
-            for place, name in zip(places, names, strict=True):
-                yield tuple(MatchEvent(row, batch.names[n]) for row, n in zip(place, name, strict=True))
+            numbers = [0] * len(names) if batch.number is None else batch.number[some].tolist()
+            for place, name, number in zip(places, names, numbers, strict=True):
+                yield tuple(MatchEvent(row, batch.names[n]) for row, n in zip(place, name, strict=True)), number
 
     def _times(self, match: Match) -> tuple[int, ...]:
         ticks = self.reading.ticks

@@ -13,6 +13,7 @@ from cepc_runtime.enumerate.evaluation import Evaluator
 from cepc_runtime.enumerate.matches import MatchValues
 from cepc_runtime.enumerate.standing import Matches
 from cepc_runtime.events.grouped import ticks_of
+from cepc_runtime.plan.query import numbers_matches
 from cepc_runtime.plan.windows import Sliding
 from cepc_runtime.results.having import kept
 from cepc_runtime.sql.expression import Aggregate, Field, walk
@@ -138,7 +139,8 @@ def _match_values(finder: Finder, query: model.Query, match: Match) -> MatchValu
     positions = np.array([[bound.row] for bound in match], dtype=np.int64)
     variables = np.array([[names.index(bound.variable)] for bound in match], dtype=np.int32)
     evaluator = Evaluator(finder.reading.table)
-    return MatchValues(plan.queries[0], finder.stream, evaluator, Matches(names, positions, variables))
+    number = np.array([finder.number(query, match)]) if numbers_matches(plan.queries[0]) else None
+    return MatchValues(plan.queries[0], finder.stream, evaluator, Matches(names, positions, variables, number))
 
 
 def _aggregates(having: Expression) -> list[Aggregate]:

@@ -134,7 +134,6 @@ FOREIGN: Final = (
 )  # fmt: skip
 
 FUNCTIONS: Final = {
-    "MATCH_NUMBER": "rows have no numbers; `match_start` and `match_end`, which each row has, tell matches apart",
     "MATCH_SEQUENCE_NUMBER": "`COLLECT(v.x)` and `RETURN MATCH *` have the events of a match in order",
     "CLASSIFIER": "`RETURN MATCH *` gives all events of a match, each with its `variable`",
     "MATCH_ROWTIME": "each row of a match query has `match_end`, the time of its last event",

@@ -7,6 +7,7 @@ fewer the next time, one where they do not gets more: work is not wasted on long
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from ..plan.query import After
     from .block import MatchBlock
     from .extension import Extension, Ranges
+    from .numbering import Numbering
     from .search import SearchMeans
     from .standing import Matches, Standing
     from .timeline import Bools, Ints
@@ -113,7 +115,7 @@ class _Pace:
 
 
 class AfterMatch:
-    """Finds the matches of a query; `after` is what AFTER MATCH SKIP says."""
+    """Finds the matches of a query; `after` is what AFTER MATCH SKIP says, and `numbering` numbers them."""
 
     def __init__(
         self,
@@ -122,7 +124,9 @@ class AfterMatch:
         means: SearchMeans,
         after: After,
         merging: bool,
+        numbering: Numbering | None = None,
     ) -> None:
+        self._numbering = numbering
         self._extension, self._standing, self._means, self._merging = extension, standing, means, merging
         self._after = after
         self._timeline = extension.timeline
@@ -250,8 +254,11 @@ class AfterMatch:
         return resume
 
     def _taken(self, levels: list[Level], chosen: Chosen) -> Iterator[Matches]:
-        for number in np.unique(chosen.level).tolist():
-            yield self._standing.taken(levels[number].block, chosen.row[chosen.level == number])
+        numbers = None if self._numbering is None else self._numbering.next(chosen.first)
+        for level in np.unique(chosen.level).tolist():
+            some = chosen.level == level
+            found = self._standing.taken(levels[level].block, chosen.row[some])
+            yield found if numbers is None else replace(found, number=numbers[some])
 
 
 def _choose(levels: list[Level], firsts: Ints) -> Chosen:

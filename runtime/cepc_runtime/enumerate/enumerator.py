@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..plan.query import numbers_matches
 from ..plan.select import SelectAny
 from ..sql.evaluate import EvaluationError
 from .after import AfterMatch
@@ -17,6 +18,7 @@ from .condition import Condition
 from .extension import Extension, Sources
 from .forbidden import Forbidden
 from .guards import Guards
+from .numbering import Numbering
 from .pattern import IndexedPositions
 from .search import BLOCK, Search, SearchMeans, untold
 from .selection import NextByDerivations, selection_of
@@ -95,7 +97,10 @@ class Enumerator:
 
     def grown(self, after: After) -> Iterator[Matches]:
         """The matches of AFTER MATCH where they are not walked: those of many first events grow together."""
-        return AfterMatch(self.extension, self.standing, self._means, after, self._merging).matches()
+        return AfterMatch(self.extension, self.standing, self._means, after, self._merging, self._numbering()).matches()
+
+    def _numbering(self) -> Numbering | None:
+        return Numbering(self.timeline.group) if numbers_matches(self.query) else None
 
     def walk(self) -> Walk | NoWalk:
         """How the matches of AFTER MATCH can be walked."""
@@ -112,8 +117,9 @@ class Enumerator:
         extension, span = self.extension, self.query.window.span
         try:
             return Walking(
-                walk, extension.pattern, self.timeline, self.evaluator, extension.guards, span=span, after=after
-            )
+                walk, extension.pattern, self.timeline, self.evaluator, extension.guards, span=span, after=after,
+                numbering=self._numbering(),
+            )  # fmt: skip
         except EvaluationError:
             return None
 

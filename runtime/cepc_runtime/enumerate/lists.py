@@ -70,10 +70,12 @@ class BoundLists:
 
 def aggregated(aggregate: Aggregate, counts: Ints, values: Any) -> tuple[Any, Bools]:
     """The aggregate as a column, null where its value does not fit; and where it does not. `values` is its argument
-    for all events of the lists (None for COUNT of events).
+    for all events of the lists (None for COUNT of events). Of MATCH_NUMBER() the numbers are in place of counts.
     """
     fits = np.zeros(len(counts), dtype=np.bool_)
     function = aggregate.function
+    if function.numbers:
+        return pa.array(counts), fits
     if aggregate.argument is None:
         return _ended(aggregate, Gathered(counts))
     values = flat(values)

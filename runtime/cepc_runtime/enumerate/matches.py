@@ -144,6 +144,10 @@ class MatchValues:
 
     def _of(self, aggregate: Aggregate, matches: Matches) -> tuple[Ints, Any]:
         """How many events each match gives to the aggregate, and its argument for them (None if it has none)."""
+        if aggregate.function.numbers:
+            if matches.number is None:
+                raise ValueError(f"the matches of {self._query.name} have no numbers")
+            return matches.number, None
         if aggregate.variable is None:
             return np.full(len(matches), len(matches.positions)), None
         bound = self._bound if matches is self._matches else BoundLists(matches)

@@ -34,17 +34,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """Matches of the same length: events in order, one row of `positions` for each; `variables` index `names`."""
+    """Matches of the same length: events in order, one row of `positions` for each; `variables` index `names`. `number`
+    is that of each in its partition, where the query asks for it.
+    """
 
     names: tuple[str, ...]
     positions: Ints
     variables: Numbers
+    number: Ints | None = None
 
     def __len__(self) -> int:
         return int(self.positions.shape[1])
 
     def take(self, rows: Ints | Bools) -> Matches:
-        return Matches(self.names, self.positions[:, rows], self.variables[:, rows])
+        number = None if self.number is None else self.number[rows]
+        return Matches(self.names, self.positions[:, rows], self.variables[:, rows], number)
 
 
 @dataclass(frozen=True, slots=True)

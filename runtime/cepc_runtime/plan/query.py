@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 from typing import Literal as OneOf
 
 from ..cheap_dataclass import dataclass
+from ..sql.expression import aggregates
 from .positions import ConditionPlan, Positions, pattern_letters
 from .select import Select, SelectNext
 
@@ -71,6 +72,12 @@ class QueryPlan:
 
 
 Q = TypeVar("Q", bound=QueryPlan)
+
+
+def numbers_matches(query: QueryPlan) -> bool:
+    """Whether MATCH_NUMBER() is in its rows or their condition."""
+    shown = [output.expression for output in query.outputs] + ([query.having] if query.having is not None else [])
+    return any(aggregate.function.numbers for expression in shown for aggregate in aggregates(expression))
 
 
 def letters_listed(query: QueryPlan) -> frozenset[int]:

@@ -40,7 +40,7 @@ Takes = OneOf["anything", "what has an order", "what can be added", "exact numbe
 Gathers = OneOf["present", "value", "least", "greatest"]
 """How many values there are, their sum, the least, the greatest: roles of the kernel's planes (kernel/planes.py)."""
 
-Combination = OneOf["sums", "least", "greatest", "list"]
+Combination = OneOf["sums", "least", "greatest", "list", "number"]
 
 WIDEST: Final = 18
 """Digits of a DECIMAL of which so many can be added, twice, within 38 digits that no input is long enough. Squares of
@@ -79,6 +79,7 @@ class AggregateFunction:
     of_any_size: bool = False
     divided: bool = False
     also: tuple[str, ...] = ()  # what others call it
+    numbers: bool = False  # it is the number of the match in its partition, and has no argument
 
     def __repr__(self) -> str:
         return self.written
@@ -109,7 +110,7 @@ class AggregateFunction:
         """What is made of two parts' values."""
         match self.gathers:
             case ():
-                return "list"
+                return "number" if self.numbers else "list"
             case ("least" | "greatest" as extreme, *_):
                 return extreme
         return "sums"
@@ -123,7 +124,7 @@ class AggregateFunction:
     @property
     def countable(self) -> bool:
         """Whether it can be computed while matches are counted, and added up over parts; else match queries have it."""
-        return self.combination != "list"
+        return self.combination not in ("list", "number")
 
     @property
     def linear(self) -> bool:
@@ -267,7 +268,9 @@ STDDEV: Final = _of_spread("stddev", sample=True, root=True, also=("STDDEV_SAMP"
 STDDEV_POP: Final = _of_spread("stddev_pop", sample=False, root=True)
 COLLECT: Final = AggregateFunction("collect", "anything", Array, (), also=("COLLECT_LIST", "ARRAY_AGG"))
 
-AGGREGATES: Final = (COUNT, SUM, AVG, MIN, MAX, VARIANCE, VAR_POP, STDDEV, STDDEV_POP, COLLECT)
+MATCH_NUMBER: Final = AggregateFunction("match_number", "anything", lambda _: BIGINT, (), numbers=True)
+
+AGGREGATES: Final = (COUNT, SUM, AVG, MIN, MAX, VARIANCE, VAR_POP, STDDEV, STDDEV_POP, COLLECT, MATCH_NUMBER)
 
 ALONE: Final = {"one": COUNT, "present": COUNT, "value": SUM, "least": MIN, "greatest": MAX}
 """By the role of one of the kernel's planes the aggregate that is just its number."""

@@ -18,7 +18,7 @@ def aggregate_text(aggregate: Aggregate) -> str:
     """The aggregate in a user's words."""
     name = aggregate.function.written
     if aggregate.variable is None:
-        return f"{name}(*)"
+        return f"{name}()" if aggregate.function.numbers else f"{name}(*)"
     match aggregate.argument:
         case None:
             return f"{name}({aggregate.variable})"

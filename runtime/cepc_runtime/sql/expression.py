@@ -80,11 +80,12 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """An aggregate over the events bound to `variable`; None for COUNT(*) alone.
+    """An aggregate over the events bound to `variable`; None for COUNT(*) and MATCH_NUMBER() alone.
 
-    `argument` is None when events themselves are counted: COUNT(*), COUNT(E). `safe` is TRY_COUNT, TRY_SUM, or a
-    TRY_CAST around: null when the value does not fit. `target` is the type of a cast directly around a COUNT or an
-    exact SUM, in which the runtime computes (docs/language.md, "Results"); `type` is then the same.
+    `argument` is None when events themselves are counted, COUNT(*), COUNT(E), and for MATCH_NUMBER(). `safe` is
+    TRY_COUNT, TRY_SUM, or a TRY_CAST around: null when the value does not fit. `target` is the type of a cast directly
+    around a COUNT or an exact SUM, in which the runtime computes (docs/language.md, "Results"); `type` is then the
+    same.
     """
 
     function: AggregateFunction
@@ -95,9 +96,10 @@ class Aggregate:
     type: DataType
 
     def __post_init__(self) -> None:
-        if self.variable is None and (not self.function.counts or self.argument is not None):
+        alone = self.function.counts or self.function.numbers
+        if self.variable is None and (not alone or self.argument is not None):
             raise ValueError(f"{self.function} of no variable")
-        if self.argument is None and not self.function.counts:
+        if self.argument is None and not alone:
             raise ValueError(f"{self.function} of no argument")
         if self.target is not None and self.target != self.type:
             raise ValueError(f"the type {self.type.sql} differs from the target {self.target.sql}")

@@ -105,7 +105,8 @@ def _readable(leaf: Field | Aggregate) -> str:
             return f"{variable}.{column}"
         case Field(variable, column, at):
             return f"{at.upper()}({variable}).{column}"
-    called = leaf.variable or "*" if leaf.argument is None else describe(leaf.argument)
+    alone = "" if leaf.function.numbers else leaf.variable or "*"
+    called = alone if leaf.argument is None else describe(leaf.argument)
     text = f"{leaf.function.written}({called})"
     if leaf.target is not None:
         return f"{'TRY_' * leaf.safe}CAST({text} AS {leaf.target.sql})"

@@ -73,8 +73,8 @@ def advance(program: Program, state: State, events: Sequence[Any], watermark: in
         rows += old.rows(reading, step)
         kept.append(old)
     held, folded = tuple(one.held for one in kept), tuple(one.folded for one in kept)
-    quiet = tuple(one.quiet for one in kept)
-    now = State(step.watermark, held, folded, sum(one.waiting for one in kept), quiet)
+    quiet, numbered = tuple(one.quiet for one in kept), tuple(one.numbered for one in kept)
+    now = State(step.watermark, held, folded, sum(one.waiting for one in kept), quiet, numbered)
     return Advanced(now, tuple(rows), tuple(late), due_of(program, now))
 
 
@@ -86,10 +86,10 @@ def due_of(program: Program, state: State) -> int | None:
 
 def _before(
     program: Program, state: State, number: int
-) -> tuple[Held | None, tuple[Panes | None, ...], dict[int, Any]]:
+) -> tuple[Held | None, tuple[Panes | None, ...], dict[int, Any], dict[int, Any]]:
     if not state.held:
-        return None, (None,) * len(program.families[number]), {}
-    return state.held[number], state.folded[number], state.quiet[number]
+        return None, (None,) * len(program.families[number]), {}, {}
+    return state.held[number], state.folded[number], state.quiet[number], state.numbered[number]
 
 
 def flow(program: Program, tables: Iterable[Any], least: int) -> Iterator[tuple[int, Any]]:
@@ -139,6 +139,7 @@ class _OfClass:
     held: Held | None
     folded: tuple[Panes | None, ...]
     quiet: dict[int, Any]
+    numbered: dict[int, Any]
     waiting: int = 0
 
     @property
@@ -168,7 +169,7 @@ class _OfClass:
             found = closed(known, plan, [plan.queries[q] for q in queries], windows, step)
             yield from ((numbers[name], table) for name, table in found if table.num_rows)
         yield from self._listed(known, final, passed, step)
-        self.quiet = _present(self.quiet)
+        self.quiet, self.numbered = _present(self.quiet), _present(self.numbered)
         kept = ~before(reading.ticks, self.program.needed_from(number, step.watermark))
         if self.program.families[number]:
             kept[final] = yield from self._counted(known, alone, step)
@@ -178,7 +179,7 @@ class _OfClass:
         self, known: Reading, final: Bools, passed: dict[int, Bools], step: Advance
     ) -> Iterator[tuple[int, Any]]:
         """The rows of match queries. `passed` is changed: with which events no match begins from now on; and so is what
-        is silent.
+        is silent, and what has been numbered.
         """
         plan = self.program.plan
         rows: Iterator[tuple[str, Any]]
@@ -186,9 +187,11 @@ class _OfClass:
         for together in found_together([plan.queries[q] for q, _ in matched.values()]):
             if (q := matched[together[0].name][0]) in passed:
                 (query,), marks = together, passed[q].copy()
-                decision, behind = matched[query.name][1], Behind(passed[q][final], self.quiet.get(q))
+                decision = matched[query.name][1]
+                behind = Behind(passed[q][final], self.quiet.get(q), self.numbered.get(q))
                 found, behind = chosen(known, query, self.program.beginning[q], decision, step, behind)
                 marks[final], self.quiet = behind.passed, {**self.quiet, q: behind.quiet}
+                self.numbered = {**self.numbered, q: behind.numbered}
                 passed[q] = marks
                 rows = ((query.name, table) for table in found)
             else:
@@ -272,8 +275,8 @@ def _match_queries(program: Program, number: int) -> Iterator[tuple[int, Decisio
             yield q, decision
 
 
-def _present(quiet: dict[int, Any]) -> dict[int, Any]:
-    return {query: table for query, table in quiet.items() if table is not None}
+def _present(tables: dict[int, Any]) -> dict[int, Any]:
+    return {query: table for query, table in tables.items() if table is not None}
 
 
 def _held(reading: Reading, passed: dict[int, Bools], kept: Bools) -> Held | None:

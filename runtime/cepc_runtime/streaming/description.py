@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..cheap_dataclass import dataclass
 from ..events.letter_words import words_of
 from ..plan.as_json import to_data
+from ..plan.query import numbers_matches
 from ..sql.expression import Field
 from ..sql.spark_sql import to_sql
 
@@ -211,6 +212,12 @@ class StateDescription:
         )
 
     @cached_property
+    def numbering(self) -> tuple[tuple[int, ...], ...]:
+        """For each class its queries with MATCH_NUMBER()."""
+        queries = self.plan.queries
+        return tuple(tuple(q for q in one.queries if numbers_matches(queries[q])) for one in self.classes)
+
+    @cached_property
     def data(self) -> dict[str, Any]:
         plan, letters = self.plan, self.letters
         stream = {name: value for name, value in to_data(plan)["stream"].items() if name in STREAM}
@@ -236,6 +243,7 @@ class StateDescription:
             "marks": [names[q] for q in one.queries if q in self.marked],
             "families": [self._of_family(family) for family in self.families[number]],
             **({"quiet": [names[q] for q in self.silencing[number]]} if self.silencing[number] else {}),
+            **({"numbered": [names[q] for q in self.numbering[number]]} if self.numbering[number] else {}),
         }
 
     def _of_family(self, family: Family) -> dict[str, Any]:

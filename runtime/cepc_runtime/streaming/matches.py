@@ -15,7 +15,9 @@ from ..enumerate.enumerator import timeline_of
 from ..events.grouped import select
 from ..events.stretch import Means, Stretch
 from ..numbers.columns import codes, combine_codes
-from .program import FREE, ROW
+from ..plan.query import numbers_matches
+from .numbered import added, so_far
+from .program import FREE, ROW, SO_FAR
 from .quiet import joined, silenced, silences, still
 from .ticks import before
 
@@ -65,11 +67,13 @@ def decided(
 @dataclass(frozen=True)
 class Behind:
     """Where a query with AFTER MATCH has gone on: `passed` says with which of the final events no match begins, `quiet`
-    which partitions are silent after SKIP FOR (`quiet.py`), None if none is.
+    which partitions are silent after SKIP FOR (`quiet.py`), None if none is, and `numbered` how many matches partitions
+    have had (`numbered.py`), None if none has had any or nobody asks.
     """
 
     passed: Bools
     quiet: Any
+    numbered: Any
 
 
 def chosen(
@@ -84,9 +88,12 @@ def chosen(
     free = ~passed & before(final.ticks, step.watermark - decision.after_first + 1)
     concerned = np.flatnonzero(_partitions_of(final, query, free))
     if not len(concerned):
-        return [], Behind(passed, quiet)
+        return [], Behind(passed, quiet, behind.numbered)
     reading = select(final, concerned)
     table = reading.table.append_column(FREE, pa.array(free[concerned])).append_column(ROW, pa.array(concerned))
+    numbered = behind.numbered
+    if numbers_matches(query):
+        table = table.append_column(SO_FAR, pa.array(so_far(reading, query.partition, numbered)))
     met: list[tuple[Arranged, Matches]] = []
 
     def known(_query: PhysicalQuery, matches: Matches, arranged: Arranged) -> Bools:
@@ -105,7 +112,10 @@ def chosen(
             rows, ends = _rows_of(arranged, last), arranged.events.ticks[last]
             quiet = joined(quiet, silences(final, query.partition, rows, ends, length))
             quiet = still(quiet, step.watermark)
-    return tables, Behind(passed, quiet)
+        if numbers_matches(query):
+            first = np.concatenate([matches.positions[0] for matches in several])
+            numbered = added(numbered, final, query.partition, _rows_of(arranged, first))
+    return tables, Behind(passed, quiet, numbered)
 
 
 def _partitions_of(events: Reading, query: PhysicalQuery, some: Bools) -> Bools:

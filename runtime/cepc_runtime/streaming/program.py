@@ -10,10 +10,11 @@ from ..cheap_dataclass import dataclass
 from ..enumerate.budget import PARTIAL_MATCHES
 from ..panes.shared_panes import families_of
 from ..plan.physical import PhysicalPlan
+from ..plan.query import numbers_matches
 from ..plan.stream import Letter
 from ..plan.windows import Unbounded
-from ..sql.expression import Field
-from ..sql.types import BOOLEAN
+from ..sql.expression import Aggregate, Call, Field, rewrite
+from ..sql.types import BIGINT, BOOLEAN
 from .decision import Decision, Windows, decision_of
 from .description import StateDescription, letter_names
 from .size import fold_from
@@ -25,11 +26,13 @@ if TYPE_CHECKING:
     from ..parts.classes import Class
     from ..plan.positions import Positions
     from ..plan.strategy import PhysicalQuery
+    from ..sql.expression import Expression
     from .description import LetterName
     from .translation import ClassTranslation
 
 FREE: Final = "_free"
 ROW: Final = "_row"
+SO_FAR: Final = "_matches_so_far"
 WAIT: Final = 128
 """Folding costs for each number of a pane, however few events are folded, about what it costs to hold so many events.
 """
@@ -82,7 +85,8 @@ class Program:
     @cached_property
     def beginning(self) -> dict[int, PhysicalPlan]:
         """For each query with AFTER MATCH a plan of it alone, in which a match begins only with events where the column
-        FREE, which its events have besides, is true; another says their ROW.
+        FREE, which its events have besides, is true; another says their ROW, and one how many matches their partition
+        has had SO_FAR, where these are numbered.
         """
         return {n: _beginning(self.plan, q) for n, q in enumerate(self.plan.queries) if q.after is not None}
 
@@ -126,7 +130,18 @@ def _beginning(plan: PhysicalPlan, query: PhysicalQuery) -> PhysicalPlan:
         old = plan.letters[letter]
         letters.append(Letter(old.raw_type, (*old.conditions, Field(None, FREE, "each", BOOLEAN)), old.excluded))
     free = replace(query, positions=_positions(query.positions, renamed))
+    if numbers_matches(query):
+        outputs = tuple(replace(o, expression=rewrite(o.expression, _from_so_far)) for o in query.outputs)
+        having = None if query.having is None else rewrite(query.having, _from_so_far)
+        free = replace(free, outputs=outputs, having=having)
     return PhysicalPlan(plan.stream, tuple(letters), (free,))
+
+
+def _from_so_far(node: Expression) -> Expression:
+    """MATCH_NUMBER() where matches before these were counted by SO_FAR."""
+    if isinstance(node, Aggregate) and node.function.numbers:
+        return Call("+", (node, Field(None, SO_FAR, "each", BIGINT)), BIGINT)
+    return node
 
 
 def _positions(positions: Positions, renamed: dict[int, int]) -> Positions:

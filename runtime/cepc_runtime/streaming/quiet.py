@@ -52,7 +52,7 @@ def silenced(events: Reading, keys: Sequence[str], quiet: Any) -> Bools:
     if quiet is None or not len(events.ticks):
         return np.zeros(len(events.ticks), dtype=np.bool_)
     count = quiet.num_rows
-    both = [_one_after_the_other(quiet.column(n), events.table.column(name)) for n, name in enumerate(keys)]
+    both = [one_after_the_other(quiet.column(n), events.table.column(name)) for n, name in enumerate(keys)]
     numbers, size = combine_codes([codes(column) for column in both], count + len(events.ticks))
     _, numbers = np.unique(numbers, return_inverse=True)
     through = np.full(min(size, len(numbers)), _FIRST_TICK)
@@ -67,5 +67,5 @@ def _through(quiet: Any) -> Ints:
     return np.asarray(quiet.column(quiet.num_columns - 1).to_numpy(), dtype=np.int64)
 
 
-def _one_after_the_other(first: Any, then: Any) -> Any:
+def one_after_the_other(first: Any, then: Any) -> Any:
     return pa.chunked_array([*first.cast(then.type).chunks, *then.chunks], then.type)

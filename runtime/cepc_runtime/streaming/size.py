@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..cheap_dataclass import dataclass
 from ..panes.shared_panes import families_of
+from ..plan.query import numbers_matches
 from ..plan.windows import Unbounded
 from ..sql.types import Array, DataType, Decimal, Map, Struct
 from .decision import Windows, decision_of
@@ -57,7 +58,7 @@ class Silence:
 class QuerySize:
     """`event` is the bytes of an event at most, before compression. An event, or the pane that it was folded into, is
     gone at the latest when the watermark is `held` ticks after it; `windows` says in how many open windows of an
-    aggregate query it stands.
+    aggregate query it stands. With MATCH_NUMBER(), each partition that had a match takes `numbered` bytes for good.
     """
 
     query: str
@@ -66,6 +67,7 @@ class QuerySize:
     windows: int | None
     pane: PaneSize | None
     silence: Silence | None = None
+    numbered: int | None = None
 
 
 def state_size(plan: PhysicalPlan) -> tuple[QuerySize, ...]:
@@ -96,9 +98,11 @@ def _size(query: PhysicalQuery, event: int, pane: PaneSize | None, types: Mappin
     decision = decision_of(query)
     if not isinstance(decision, Windows):
         silence = None
+        partition = 8 + sum(_width(types[name]) for name in query.partition)
         if query.after is not None and isinstance(length := query.after[1], int):
-            silence = Silence(length, 8 + sum(_width(types[name]) for name in query.partition))
-        return QuerySize(query.name, event, 1 - decision.needed_from(0), None, None, silence)
+            silence = Silence(length, partition)
+        numbered = partition if numbers_matches(query) else None
+        return QuerySize(query.name, event, 1 - decision.needed_from(0), None, None, silence, numbered)
     return QuerySize(query.name, event, decision.window.span, decision.window.open_at_once, pane)
 
 

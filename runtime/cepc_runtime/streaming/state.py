@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 class State:
     """`watermark`: all events before it are known, and rows that they decide have been given. `held` has an entry for
     each class, `folded` one for each family of each class, `quiet` for each class the silences of its queries that have
-    any (`quiet.py`). Of the events held, `waiting` are to be folded when there are more of them.
+    any (`quiet.py`), and `numbered` how many matches their partitions have had (`numbered.py`). Of the events held,
+    `waiting` are to be folded when there are more of them.
     """
 
     watermark: int = BEGIN
@@ -30,6 +31,7 @@ class State:
     folded: tuple[tuple[Panes | None, ...], ...] = ()
     waiting: int = 0
     quiet: tuple[dict[int, Any], ...] = ()
+    numbered: tuple[dict[int, Any], ...] = ()
 
     @property
     def events(self) -> int:
@@ -44,14 +46,18 @@ class State:
 
 def to_bytes(state: State, program: Program) -> bytes:
     """The state of this program."""
-    silencing = program.description.silencing if state.held else ()  # a new bucket has no classes yet
+    about = program.description
+    own = zip(about.silencing, about.numbering, strict=True) if state.held else ()  # a new bucket has no classes yet
     classes = [
         ClassBytes(
             b"" if held is None else _events(held),
             tuple(None if own is None else _panes(own) for own in families),
-            tuple(to_ipc(quiet[q]) if q in quiet else b"" for q in queries),
+            tuple(to_ipc(quiet[q]) if q in quiet else b"" for q in silencing),
+            tuple(to_ipc(numbered[q]) if q in numbered else b"" for q in numbering),
         )
-        for held, families, quiet, queries in zip(state.held, state.folded, state.quiet, silencing, strict=True)
+        for held, families, quiet, numbered, (silencing, numbering) in zip(
+            state.held, state.folded, state.quiet, state.numbered, own, strict=True
+        )
     ]
     return joined(StateBytes(program.description.packed, state.watermark, state.waiting, tuple(classes)))
 
@@ -81,4 +87,5 @@ def from_bytes(data: bytes, program: Program) -> State:
     held = tuple(one.held(found.classes[one.place]) for one in classes)
     folded = tuple(one.folded(found.classes[one.place]) for one in classes)
     quiet = tuple(one.silences(found.classes[one.place]) for one in classes)
-    return State(found.watermark, held, folded, found.waiting, quiet)
+    numbered = tuple(one.matches_had(found.classes[one.place]) for one in classes)
+    return State(found.watermark, held, folded, found.waiting, quiet, numbered)

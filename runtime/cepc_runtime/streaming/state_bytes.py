@@ -53,12 +53,14 @@ class PaneBytes:
 @dataclass(frozen=True)
 class ClassBytes:
     """The events of a class as a table, with a column at the end for each of the class's marks; its families' panes;
-    and the silences of its queries with AFTER MATCH SKIP FOR.
+    the silences of its queries with AFTER MATCH SKIP FOR; and how many matches the partitions of those with
+    MATCH_NUMBER() have had.
     """
 
     events: bytes
     panes: tuple[PaneBytes | None, ...]
     quiet: tuple[bytes, ...] = ()
+    numbered: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -82,9 +84,10 @@ def joined(state: StateBytes) -> bytes:
     for one in state.classes:
         families = [p and {"until": p.until, "index": len(p.index), "numbers": len(p.numbers)} for p in one.panes]
         quiet = {"quiet": [len(table) for table in one.quiet]} if one.quiet else {}
-        header["classes"].append({"events": len(one.events), "families": families, **quiet})
+        numbered = {"numbered": [len(table) for table in one.numbered]} if one.numbered else {}
+        header["classes"].append({"events": len(one.events), "families": families, **quiet, **numbered})
         tables += [one.events, *(table for p in one.panes if p is not None for table in (p.index, p.numbers))]
-        tables += one.quiet
+        tables += (*one.quiet, *one.numbered)
     text = json.dumps(header, separators=(",", ":")).encode()
     start = _START.pack(_MAGIC, VERSION, len(state.packed))
     return b"".join((start, state.packed, _LENGTH.pack(len(text)), text, *tables))
@@ -108,7 +111,8 @@ def taken_apart(data: bytes) -> StateBytes:
             p and PaneBytes(p["until"], reader.read(p["index"]), reader.read(p["numbers"])) for p in one["families"]
         ]
         quiet = tuple(reader.read(length) for length in one.get("quiet", ()))
-        classes.append(ClassBytes(events, tuple(panes), quiet))
+        numbered = tuple(reader.read(length) for length in one.get("numbered", ()))
+        classes.append(ClassBytes(events, tuple(panes), quiet, numbered))
     return StateBytes(packed, header["watermark"], header["waiting"], tuple(classes))
 
 
@@ -144,6 +148,9 @@ def tables(state: StateBytes) -> Iterator[tuple[str, Any]]:
         for query, quiet in zip(one.get("quiet", ()), found.quiet, strict=True):
             if quiet:
                 yield f"silences of {query}: the last tick with which no match begins", from_ipc(quiet)
+        for query, numbered in zip(one.get("numbered", ()), found.numbered, strict=True):
+            if numbered:
+                yield f"how many matches of {query} partitions have had", from_ipc(numbered)
 
 
 def _pane_label(family: Mapping[str, Any]) -> str:

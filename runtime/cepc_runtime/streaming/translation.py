@@ -84,14 +84,15 @@ class EventTranslation:
 @dataclass(frozen=True)
 class ClassTranslation:
     """The class is number `place` in the bytes; `marks` says for each of its queries that has marks which of them are
-    its own, of so `many`, and `quiet` which silences are. Families that are there alone are `lost`, with the names of
-    their queries.
+    its own, of so `many`, `quiet` which silences are, and `numbered` which counts of matches. Families that are there
+    alone are `lost`, with the names of their queries.
     """
 
     place: int
     many: int
     marks: tuple[tuple[int, int], ...]
     quiet: tuple[tuple[int, int], ...]
+    numbered: tuple[tuple[int, int], ...]
     families: tuple[FamilyTranslation | None, ...]
     lost: Mapping[int, Sequence[str]]
     events: EventTranslation
@@ -106,6 +107,9 @@ class ClassTranslation:
 
     def silences(self, found: ClassBytes) -> dict[int, Any]:
         return {query: from_ipc(found.quiet[place]) for query, place in self.quiet if found.quiet[place]}
+
+    def matches_had(self, found: ClassBytes) -> dict[int, Any]:
+        return {query: from_ipc(found.numbered[place]) for query, place in self.numbered if found.numbered[place]}
 
     def folded(self, found: ClassBytes) -> tuple[Panes | None, ...]:
         """Raises StateError."""
@@ -159,7 +163,9 @@ def _of_class(
     marked = tuple((q, marks[plan.queries[q].name]) for q in own.classes[number].queries if q in own.marked)
     silent = {name: table for table, name in enumerate(described.get("quiet", ()))}
     quiet = tuple((q, silent[plan.queries[q].name]) for q in own.silencing[number])
-    return ClassTranslation(place, len(marks), marked, quiet, families, lost, events)
+    counted = {name: table for table, name in enumerate(described.get("numbered", ()))}
+    numbered = tuple((q, counted[plan.queries[q].name]) for q in own.numbering[number])
+    return ClassTranslation(place, len(marks), marked, quiet, numbered, families, lost, events)
 
 
 def _of_family(

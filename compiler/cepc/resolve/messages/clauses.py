@@ -52,6 +52,18 @@ def not_grouped(column: ast.Name, grouped: Sequence[str]) -> Diagnostic:
     )
 
 
+def number_without_after_match(span: Span, select: str) -> Diagnostic:
+    select = "" if select != "ANY" else "SELECT NEXT "
+    return Diagnostic(
+        "E0520",
+        "MATCH_NUMBER without AFTER MATCH",
+        span,
+        "the matches of a partition have no order",
+        notes=("with AFTER MATCH there is one match for each first event, and they are found one after the other",),
+        hint=f"add `{select}AFTER MATCH SKIP PAST LAST EVENT`",
+    )
+
+
 def event_column(text: str, span: Span, column: str, grouped: Sequence[str]) -> Diagnostic:
     return Diagnostic(
         "E0503",

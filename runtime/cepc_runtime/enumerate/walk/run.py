@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ...plan.query import After
     from ..evaluation import Evaluator
     from ..guards import Guards
+    from ..numbering import Numbering
     from ..pattern import IndexedPositions
     from ..search import SearchMeans
     from ..timeline import Timeline
@@ -37,8 +38,8 @@ EVENTS_OF_MATCH: Final = 16
 
 
 class Walking:
-    """One query over one timeline. `span` bounds a match; `after` is what AFTER MATCH SKIP says. Raises EvaluationError
-    where a test cannot be evaluated for some event.
+    """One query over one timeline. `span` bounds a match; `after` is what AFTER MATCH SKIP says, and `numbering`
+    numbers the matches. Raises EvaluationError where a test cannot be evaluated for some event.
     """
 
     def __init__(
@@ -51,8 +52,9 @@ class Walking:
         *,
         span: int | None,
         after: After,
+        numbering: Numbering | None = None,
     ) -> None:
-        self._walk, self._pattern, self._timeline = walk, pattern, timeline
+        self._walk, self._pattern, self._timeline, self._numbering = walk, pattern, timeline, numbering
         sides = Sides(walk, timeline, evaluator.table)
         self._table = table_of(walk, pattern, sides.rows, span, after)
         self._events = self._prepared(sides, guards)
@@ -86,9 +88,12 @@ class Walking:
     def _by_length(self, found: Walked, count: int) -> Iterator[Matches]:
         stops = found.stops[:count]
         lengths = np.diff(stops, prepend=0)
+        numbers = None if self._numbering is None else self._numbering.next(found.positions[stops - lengths])
         for length in np.flatnonzero(np.bincount(lengths)).tolist():
-            places = stops[lengths == length] - length + np.arange(length)[:, None]
-            yield Matches(self._pattern.variables, found.positions[places], found.variables[places])
+            some = lengths == length
+            places = stops[some] - length + np.arange(length)[:, None]
+            number = None if numbers is None else numbers[some]
+            yield Matches(self._pattern.variables, found.positions[places], found.variables[places], number)
 
     def _prepared(self, sides: Sides, guards: Guards) -> WalkEvents:
         """The events as the loop reads them."""
