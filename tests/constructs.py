@@ -154,6 +154,8 @@ def _results(query: ast.Query, types: dict[str, str]) -> Iterator[str]:
     yield "match query" if of_matches else "aggregate query"
     if isinstance(query.within, ast.Unbounded):
         yield "UNBOUNDED"
+    elif isinstance(query.within, ast.Session):
+        yield "SESSION"
     elif of_matches:
         yield "bound of a match"
     else:
@@ -316,6 +318,11 @@ NEVER: Final = (
         ("MATCH *",),
         (*(f"{function}…" for function in OF_COLUMNS), "FIRST…", "LAST…", "COLLECT…"),
         "it is all of RETURN",
+    ),
+    Rule(
+        ("SESSION",),
+        ("in panes", "in segments", "in slices", "by partitions", "match query", *MATCHES_ONLY, "OFFSET"),
+        "windows that depend on the events of a group",
     ),
     Rule(
         ("UNBOUNDED",),

@@ -38,6 +38,9 @@ class Case:
     words: tuple[Word, ...] = ()
 
 
+SESSIONS = 0.15
+"""Of the aggregate queries."""
+
 Make = Callable[[Random], Case]
 
 
@@ -202,7 +205,13 @@ def query(chance: Random, name: str, asked: Asked) -> str:
         test = chance.choice(("COUNT(*) > 1", "MATCH_NUMBER() % 2 = 1")) if after else "COUNT(*) > 1"
         clauses.append(f"HAVING {test}")
     clauses += [f"SELECT {select}"] * (select != "ANY") + [_after(chance, tree)] * after
-    return definitions + "\n  ".join([*clauses, f"WITHIN {_window(chance, tree.least, match)};"]) + "\n"
+    window = _window(chance, tree.least, match)
+    text = definitions + "\n  ".join(clauses)
+    if (
+        not match and (other := Random(text)).random() < SESSIONS
+    ):  # by draws of its own, so that all others are as before
+        window = f"SESSION {other.choice((2, 3, 5) if ' WITHIN ' in text else (1, 2, 3, 5))} s"
+    return f"{text}\n  WITHIN {window};\n"
 
 
 def _definitions(chance: Random, name: str, allowed: Allowed, pairs: bool) -> tuple[str, Allowed]:

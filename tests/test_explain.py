@@ -179,6 +179,13 @@ def test_numbers_of_matches_are_said_with_what_a_stream_remembers() -> None:
     assert "each partition that had a match is remembered for good, in 12 bytes at most" in text
 
 
+def test_sessions_are_said_and_what_a_stream_keeps_of_them() -> None:
+    program, found = explained("QUERY q RETURN COUNT(*) AS n PATTERN SEQ(A, B) GROUP BY x WITHIN SESSION 90 s;")
+    text = as_text.to_text(program, [found])
+    assert "window           the sessions of each group, which end when no event has come for 90 seconds\n" in text
+    assert "is kept until its session is over, 90 seconds after the last one of it\n" in text
+
+
 def test_the_offset_of_windows_is_said() -> None:
     program, found = explained("QUERY q RETURN COUNT(*) PATTERN SEQ(A, B+, C) WITHIN 10 min SLIDE 5 min OFFSET -1 min;")
     text = as_text.to_text(program, [found])

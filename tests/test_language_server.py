@@ -126,6 +126,8 @@ COMPLETED = [
     (HEAD, "QUERY q RETURN CAST(x AS |", {"BIGINT", "STRING"}, {"amount"}),
     (HEAD, "QUERY q RETURN x AS |", set(), {"amount", "abs"}),
     (HEAD, "QUERY |", set(), {"orders", "Order"}),
+    (HEAD, "QUERY q PATTERN Order WITHIN |", {"SESSION", "UNBOUNDED"}, {"amount"}),
+    (HEAD, "QUERY q PATTERN Order WITHIN SESSION 5 |", {"MINUTES"}, {"amount"}),
     (HEAD, "QUERY q WITH (|", set(), {"orders", "amount"}),
     (HEAD, "QUERY q WITH (a = 'b') |", {"RETURN"}, {"amount"}),
     (HEAD, "QUERY q WITH (severity = 'high', owner = 'us') RETURN LABEL(|) PATTERN Order WITHIN 1 HOUR;",
@@ -279,6 +281,13 @@ def test_windows_of_a_query_are_shown_as_they_are_written() -> None:
     found = hover(program(text), at(text, "QUERY |q"))
     assert found is not None
     assert "a row for each group and window, every 6 hours, offset by -2 hours" in found.markdown
+
+
+def test_a_query_over_sessions_says_so() -> None:
+    text = HEAD + "QUERY q RETURN COUNT(*) AS n PATTERN SEQ(Order, Payment) GROUP BY id WITHIN SESSION 1 HOUR;"
+    found = hover(program(text), at(text, "QUERY |q"))
+    assert found is not None
+    assert "within a session, which ends when no event comes for 1 hour" in found.markdown
 
 
 def test_the_expected_cost_of_a_query_is_shown_where_its_matches_are_counted() -> None:

@@ -221,6 +221,7 @@ def test_a_pattern_prints_in_one_form(text: str) -> None:
 def test_parts_print_by_themselves() -> None:
     assert to_text(ast.Duration("20", "MINUTE")) == "20 MINUTES"
     assert to_text(ast.Unbounded()) == "UNBOUNDED"
+    assert to_text(ast.Session(ast.Duration("10", "MINUTE"))) == "SESSION 10 MINUTES"
     assert to_text(ast.Item(ast.Reference((ast.Name("a"),)), ast.Name("b c"))) == "a AS `b c`"
     assert to_text(ast.Program(())) == ""
 

@@ -3,7 +3,7 @@
 import pytest
 
 from cepc.api import check_text
-from cepc_runtime.plan.windows import MatchBound, Sliding, Unbounded, Window
+from cepc_runtime.plan.windows import MatchBound, Sessions, Sliding, Unbounded, Window
 from tests.resolving import codes, query_text, resolved, show
 
 KINDS = [
@@ -63,6 +63,7 @@ WINDOWS = [
     ("COUNT(*) AS n", "9 s SLIDE 3 s OFFSET 1 h", Sliding(9_000_000, 3_000_000)),
     ("COUNT(*) AS n", "9 s SLIDE 3 s OFFSET -100000000000 WEEKS", Sliding(9_000_000, 3_000_000)),
     ("COUNT(*) AS n", "UNBOUNDED", Unbounded()),
+    ("COUNT(*) AS n", "SESSION 1.5 MINUTES", Sessions(90_000_000)),
     ("MATCH *", "1 WEEK", MatchBound(604_800_000_000)),
     ("MATCH *", "UNBOUNDED", Unbounded()),
 ]

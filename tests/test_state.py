@@ -267,6 +267,22 @@ def test_silences_are_read_without_a_program_and_end_with_the_watermark() -> Non
     assert [(title, len(rows)) for title, rows in silent(39)] == [("events of quiet, by k", 1)]
 
 
+def test_a_query_over_sessions_goes_on_when_its_letters_have_other_numbers() -> None:
+    text = "QUERY visits RETURN k, COUNT(*) AS n PATTERN SEQ(High, NOT C, B) GROUP BY k WITHIN SESSION 2 s;\n"
+    first, then = STREAM + HIGH + text, STREAM + HIGH + OTHER + TREND + text
+    expected = by_engine(Case(first, ROWS), compile_text(first))
+    assert expected is not None
+    compiled, before = job(first, ("visits",))
+    again, after = job(then, ("visits",))
+    given(compiled, before, tuple(row for row in ROWS if row["at"] < 25), SHIFT)
+    given(compiled, before, (), SHIFT + 24_000)
+    after.states, after.timers = before.states, before.timers
+    given(again, after, tuple(row for row in ROWS if row["at"] >= 25), SHIFT + 24_000)
+    after.flush()
+    assert same(by_name(before)["visits"] + by_name(after)["visits"], expected["visits"], ABOUT)
+    assert by_name(after)["visits"]
+
+
 def test_what_labels_say_is_not_what_a_state_is_of() -> None:
     text = (
         STREAM

@@ -60,6 +60,8 @@ QUERY counted RETURN district, COUNT(*) AS n, SUM(t.fare) AS fare PATTERN SEQ(Pi
 QUERY plain RETURN COUNT(*) AS n, MAX(Travel.fare) AS most PATTERN Travel WITHIN 1 MINUTE OFFSET 25 SECONDS;
 QUERY listed RETURN driver, p.at AS since, t.fare PATTERN SEQ(Pickup p, Travel t) WHERE [driver] WITHIN 10 SECONDS;
 QUERY absent RETURN p.at AS since PATTERN SEQ(Pickup p, NOT Drop WITHIN 45 SECONDS) WHERE [driver] WITHIN 1 MINUTE;
+QUERY visits RETURN driver, COUNT(*) AS n, SUM(t.fare) AS fare PATTERN SEQ(Pickup, Travel+ t) WHERE t.note = 'x'
+  GROUP BY driver WITHIN SESSION 7 SECONDS;
 QUERY runs RETURN MATCH driver, COUNT(t) AS travels, MATCH_NUMBER() AS run PATTERN Travel+ t WHERE [driver]
   SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN 30 SECONDS;
 QUERY quiet RETURN MATCH driver, p.at AS since PATTERN SEQ(Pickup p, Travel) WHERE [driver]

@@ -207,6 +207,11 @@ def steps(query: str, *parts: tuple[str, int]) -> tuple[list[Rows], Bucket]:
             [1, 1, 0, 1], id="a window is given when it closes, and once",
         ),
         pytest.param(
+            "RETURN COUNT(*) AS n PATTERN SEQ(A, B) WITHIN SESSION 10 s",
+            [("A1 B5", 14), ("B14", 23), ("A24 A30", 24), ("B31", 40), ("B41", 41), ("", 50), ("", 51)],
+            [0, 0, 1, 0, 1, 0, 0], id="a session is given when the watermark has passed its end",
+        ),
+        pytest.param(
             "RETURN MATCH * PATTERN SEQ(A, B) WITHIN 10 s", [("A1 B3", 3), ("B3", 4), ("", 50)], [0, 2, 0],
             id="a match is given when its last instant is known",
         ),
@@ -295,6 +300,8 @@ def test_events_are_kept_only_as_long_as_a_row_may_need_them() -> None:
     for query, kept in (
         ("RETURN COUNT(*) AS n PATTERN A WITHIN 10 s SLIDE 5 s", 2),
         ("RETURN MATCH * PATTERN SEQ(A, B) WITHIN 7 s", 2),
+        ("RETURN COUNT(*) AS n PATTERN A WITHIN SESSION 10 s", 4),
+        ("RETURN COUNT(*) AS n PATTERN A WITHIN SESSION 2 s", 0),
         ("RETURN MATCH * PATTERN SEQ(NOT C c, A, B, NOT C d) WITHIN 7 s", 3),
     ):
         assert steps(query, ("A1 A20 A39 A40 A46 A50", 52))[1].state.events == kept, query

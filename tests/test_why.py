@@ -235,6 +235,21 @@ def test_a_match_that_after_match_went_past_is_told_from_the_one_that_was_taken(
     assert "stopped by AFTER MATCH SKIP PAST LAST EVENT.\n    an earlier match is gone on from: P at 1, T at 2" in text
 
 
+def test_a_session_is_a_row_and_what_lies_in_two_is_told() -> None:
+    query = "RETURN driver, COUNT(*) AS n PATTERN SEQ(P, T) GROUP BY driver WITHIN SESSION 5 s"
+    events = "1 P 7 1\n5 T 7 1\n10 T 7 1\n11 P 7 1\n13 T 8 1"
+    text = asked(query, events, "--group", "driver=7")
+    assert "there is a row for driver = 7, in the session from 1 on." in text
+    assert "window_start = 1, window_end = 10" in text
+    assert "It comes from 1 match:" in text
+    text = asked(query, events, "--window", "10")
+    assert "The pattern came as far as this:" in text
+    text = asked(query.replace("SEQ(P, T)", "SEQ(P, T, T t2, P p2)"), events)
+    assert (
+        "It is stopped by WITHIN SESSION 5 seconds.\n    its events are in the sessions that begin at 1 and 10" in text
+    )
+
+
 def test_why_tells_the_number_of_a_match() -> None:
     events = "1 P 7 1\n2 T 7 1\n3 P 7 2\n4 T 7 2\n4 P 8 2\n5 T 8 2"
     query = "RETURN MATCH driver, MATCH_NUMBER() AS n PATTERN SEQ(P p, T t) WHERE [driver] SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cepc_runtime.plan.windows import MatchBound, Sliding, TimeParts, Unbounded, Window
+from cepc_runtime.plan.windows import MatchBound, Sessions, Sliding, TimeParts, Unbounded, Window
 
 windows = st.builds(
     lambda span, slide, offset: Sliding(span, slide, offset % slide),
@@ -86,7 +86,8 @@ def test_of_many_instants_at_once(window: Sliding, at: list[int]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("window", "span", "open_at_once"), [(Sliding(9, 2), 9, 5), (MatchBound(9), 9, 1), (Unbounded(), None, 1)]
+    ("window", "span", "open_at_once"),
+    [(Sliding(9, 2), 9, 5), (MatchBound(9), 9, 1), (Unbounded(), None, 1), (Sessions(9), None, 1)],
 )
 def test_every_kind_says_how_far_a_match_reaches(window: Window, span: int | None, open_at_once: int) -> None:
     assert (window.span, window.open_at_once) == (span, open_at_once)

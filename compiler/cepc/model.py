@@ -166,7 +166,7 @@ class Query:
     `partition` has the attributes on which all events of a match agree (`[ ]` and GROUP BY, each once), `group_by`
     those that make groups. `having` is over aggregates and fields, aliases already replaced by what they stand for.
     `returns_events` is RETURN MATCH *: then there are no outputs, and one column `events`. AFTER MATCH SKIP names
-    `after_variable`, or says for how long.
+    `after_variable`, or says for how long. `mentioned` are the types in the pattern, those under NOT too.
     """
 
     name: str
@@ -186,6 +186,7 @@ class Query:
     after_variable: str | None = None
     skip_for: int | None = None  # ticks
     labels: tuple[tuple[str, str], ...] = ()
+    mentioned: tuple[EventTest, ...] = ()
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
     def variable(self, name: str) -> Variable:

@@ -106,6 +106,14 @@ class Unbounded:
     span: Span = _span()
 
 
+@dataclass(frozen=True, slots=True)
+class Session:
+    """`WITHIN SESSION 10 MINUTES`: a session ends where no event comes for so long."""
+
+    gap: Duration
+    span: Span = _span()
+
+
 # ---- expressions -----------------------------------------------------------------------------------------------------
 
 LiteralKind = OneOf[
@@ -488,7 +496,7 @@ class Query:
     name: Name
     returns: Return
     pattern: Pattern
-    within: Duration | Unbounded
+    within: Duration | Unbounded | Session
     where: Expression | None = None
     group_by: tuple[GroupItem, ...] = ()
     having: Expression | None = None

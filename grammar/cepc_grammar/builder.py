@@ -535,6 +535,9 @@ class Builder(Transformer_NonRecursive[Token, Any]):
     def unbounded(self, meta: Meta, _children: list[Any]) -> ast.Unbounded:
         return ast.Unbounded(self._span(meta))
 
+    def session(self, meta: Meta, children: list[ast.Duration]) -> ast.Session:
+        return ast.Session(children[0], self._span(meta))
+
     def within(self, meta: Meta, children: list[Any]) -> tuple[str, str, Any, Span]:
         return "within", "WITHIN", children, self._span(meta)
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from .source import Span
 
-Within = ast.Duration | ast.Unbounded
+Within = ast.Duration | ast.Unbounded | ast.Session
 Node = ast.Program | ast.Statement | ast.Pattern | ast.Expression | ast.TypeExpr | Within | ast.Item
 
 
@@ -75,6 +75,8 @@ def to_text(node: Node) -> str:
             return duration_text(node)
         case ast.Unbounded():
             return "UNBOUNDED"
+        case ast.Session(gap):
+            return f"SESSION {duration_text(gap)}"
         case ast.Item():
             return text_of(render(_item(node)))
         case ast.Atom() | ast.AnyEvent():

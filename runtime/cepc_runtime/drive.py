@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from .counting import count
 from .events.letters import classify
+from .events.sessions import by_sessions, cut_into_sessions, in_sessions
 from .events.stretch import Means
 from .plan.query import by_partition
 from .plan.strategy import Join, List, counted_queries, is_counted, letters_read
-from .results.as_columns import Results
+from .plan.windows import Sessions
+from .results.as_columns import Results, check_edges
 from .results.result_rows import result_table
 from .sql.evaluate.errors import about, naming
 
@@ -52,6 +54,14 @@ def by_strategy(
     stretch: Stretch, kinds: Kinds, queries: Sequence[PhysicalQuery], means: Means
 ) -> Iterator[tuple[str, Any]]:
     """What `drive` gives, for events of these kinds."""
+    sessions = by_sessions(queries)
+    for (window, group_by), own in sessions.items():
+        makes = kinds.satisfying(frozenset(window.letters))
+        check_edges(stretch.reading.ticks[makes], own, stretch.plan.stream)
+        cut, of = cut_into_sessions(stretch, kinds, window, group_by)
+        yield from by_strategy(cut, of, [in_sessions(query) for query in own], means)
+    if sessions:
+        queries = [query for query in queries if not isinstance(query.window, Sessions)]
     plan = stretch.plan
     for counted in by_partition(counted_queries(queries)):
         for query, totals in count(stretch, kinds, counted, means):

@@ -87,12 +87,14 @@ class Finder:
         self.query, self.events = query, events
         self.pattern = resolved(program, query.pattern)
         self.variables = variables(self.pattern)
+        self.mentioned = frozenset(leaf.type for leaf in leaves(self.pattern))
         self.of_matches = is_match_query(query)
         parts = conjuncts(query.where)
         self.equivalent = equivalent_attributes(parts)
         conditions = [part for part in parts if not isinstance(part, ast.Equivalence)]
         self.conditions = [Condition(part, self.variables, "", events) for part in conditions]
-        self.length = None if isinstance(query.within, ast.Unbounded) else duration(query.within)
+        self.gap = duration(query.within.gap) if isinstance(query.within, ast.Session) else None
+        self.length = duration(query.within) if isinstance(query.within, ast.Duration) else None
         self.slide = self.length if query.slide is None else duration(query.slide)
         self.offset = 0 if query.offset is None else offset(query.offset)
 
@@ -109,10 +111,31 @@ class Finder:
             groups.setdefault(key, []).append(event)
         return groups.values()
 
-    def windows(self, first: int, last: int) -> Iterator[Window]:
-        """The windows [k·s + o, k·s + o + d), for every integer k, that hold both times; a match query has just one
-        without edges.
+    def sessions(self, event: Event) -> list[Window]:
+        """The sessions of the event's group: of its events that have a type that the query mentions, each less than the
+        gap after the one before.
         """
+        assert self.gap is not None
+        key, found = self._group(event), list[Window]()
+        for other in self.events.all():
+            if self._group(other) == key and (None in self.mentioned or self.mentioned & self.events.types[other]):
+                time = self.events.time[other]
+                if found and found[-1].holds(time):
+                    found[-1] = Window(found[-1].start, time + self.gap)
+                else:
+                    found.append(Window(time, time + self.gap))
+        return found
+
+    def _group(self, event: Event) -> tuple[object, ...]:
+        return tuple(order_key(self.events.attribute(event, a)) for a in group_attributes(self.query, self.events))
+
+    def windows(self, first: int, last: int, event: Event) -> Iterator[Window]:
+        """The windows [k·s + o, k·s + o + d), for every integer k, that hold both times, or the sessions of the event's
+        group; a match query has just one without edges.
+        """
+        if self.gap is not None:
+            yield from (window for window in self.sessions(event) if window.holds(first) and window.holds(last))
+            return
         if self.length is None or self.slide is None or self.of_matches:
             yield EVERYTHING
             return
@@ -150,7 +173,7 @@ class _Partition:
         results = []
         for match, parts in ways.items():
             times = [self.events.time[event] for event, _ in match]
-            windows = self.finder.windows(min(times), max(times))
+            windows = self.finder.windows(min(times), max(times), min(event for event, _ in match))
             standing = tuple(w for w in windows if any(self._stands(part, match, w) for part in parts))
             if standing:
                 results.append(Found(match, standing))

@@ -39,6 +39,8 @@ def query_in_words(query: ast.Query) -> str:
         parts.append(f"where {' and '.join(' '.join(text.split()) for text in others)}")
     if isinstance(query.within, ast.Duration):
         parts.append(f"within {duration_text(query.within).lower()}")
+    elif isinstance(query.within, ast.Session):
+        parts.append(f"within a session, which ends when no event comes for {duration_text(query.within.gap).lower()}")
     if query.select == "CONTIGUOUS":
         parts.append("with no other event of the partition in between")
     elif query.select == "NEXT":

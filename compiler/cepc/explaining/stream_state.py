@@ -20,6 +20,10 @@ def stream_state(size: QuerySize | None, stream: model.Stream) -> Iterator[str]:
         yield "cannot be one, for its window has no end"
         return
     held = min(duration(size.held, stream), f"less than {duration(size.held + 1, stream)}", key=len)
+    if size.session:
+        over = f"kept until its session is over, {held} after the last one of it"
+        yield f"an event takes {size.event} bytes at most, and is {over}"
+        return
     yield f"an event takes {size.event} bytes at most, and is kept {held}"
     if size.silence is not None:
         yield (

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cepc_runtime.plan.strategy import Fitting, Native, NativeAggregate
-from cepc_runtime.plan.windows import Sliding
+from cepc_runtime.plan.windows import Sessions, Sliding
 from cepc_runtime.sql.aggregate_texts import aggregate_text, cure
 from cepc_runtime.sql.expression import Aggregate, Field, aggregates
 from cepc_runtime.sql.spark_sql import to_sql
@@ -31,7 +31,7 @@ def native_aggregation(query: CountableQuery, stream: StreamPlan) -> Native | No
     automaton = query.automaton
     time = dict(stream.columns)[stream.time_column]
     guarded = automaton.ties or automaton.moves or automaton.new_moves or automaton.kills
-    if len(automaton.steps) != 1 or automaton.accepting != (1,) or guarded:
+    if isinstance(query.window, Sessions) or len(automaton.steps) != 1 or automaton.accepting != (1,) or guarded:
         return None
     if not (time in (TIMESTAMP, DATE) or is_integer(time)):
         return None

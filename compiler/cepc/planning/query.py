@@ -10,6 +10,7 @@ from cepc_runtime.plan.positions import ConditionPlan, Positions
 from cepc_runtime.plan.query import Measure, OutputPlan
 from cepc_runtime.plan.select import Select, SelectAny, SelectContiguous, SelectNext
 from cepc_runtime.plan.strategy import AdjacentCondition, Reason
+from cepc_runtime.plan.windows import Sessions
 from cepc_runtime.sql.expression import Aggregate, Expression, counted, walk
 from cepc_runtime.sql.types import DOUBLE
 
@@ -17,6 +18,7 @@ from ..automaton.adjacent import NotAdjacent, edge_conditions
 from ..automaton.bound import MAX_STATES
 from ..automaton.deterministic import Deterministic, TooManyStates, Undecided, deterministic
 from ..automaton.gaps import NotCounted
+from ..automaton.letters import letter_of
 from ..automaton.positions import PatternTooLarge, positions_of
 from .logical import Countable, CountableNeighbours, LogicalQuery, Uncountable
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
     from cepc_runtime.plan.automaton import Automaton
     from cepc_runtime.plan.query import After
+    from cepc_runtime.plan.windows import Window
     from cepc_runtime.sql.aggregate_functions import AggregateFunction
 
     from .. import model
@@ -53,7 +56,7 @@ def plan_built(query: model.Query, built: Built, *, listed: bool = False) -> Log
         kind=query.kind,
         partition=query.partition,
         group_by=query.group_by,
-        window=query.window,
+        window=_window(query, built.letters),
         variables=tuple(v.name for v in query.variables if not v.negated),
         lists=tuple(v.name for v in query.variables if v.is_list and not v.negated),
         positions=built.positions,
@@ -66,6 +69,13 @@ def plan_built(query: model.Query, built: Built, *, listed: bool = False) -> Log
         after=_after(query),
         counting=counting,
     )
+
+
+def _window(query: model.Query, letters: Letters) -> Window:
+    """With the letters of the types that make sessions."""
+    if not isinstance(query.window, Sessions):
+        return query.window
+    return replace(query.window, letters=tuple(sorted({letters.number(letter_of(test)) for test in query.mentioned})))
 
 
 def _after(query: model.Query) -> After | None:

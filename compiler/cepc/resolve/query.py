@@ -23,7 +23,7 @@ from .selection import selection
 from .structure import check_structure
 from .variables import Variable, check_variables, variables
 from .walk import conjuncts
-from .windows import window
+from .windows import long_gaps, window
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -88,6 +88,7 @@ def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -
         query, kind, unit, several_events=sum(1 for _ in written.positive(pattern)) > 1 or _repeats(pattern)
     )
     problems += found
+    problems += long_gaps(query, written.negations(pattern))
     after, found = selection(query, kind, pattern, known, unit)
     problems += found
     problems = _with_uses(problems, pattern, query.span.source)
@@ -116,6 +117,7 @@ def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -
         after if isinstance(after, str) else None,
         after if isinstance(after, int) else None,
         tuple(labels.items()),
+        _mentioned(found_variables, types),
         query.span,
     )
     built = warnings.positions_to_warn(checked)
@@ -171,6 +173,11 @@ def _variables(
         negated = variable.negation is not None
         made.append(model.Variable(variable.name, variable.type_name, test, variable.is_list, negated, variable.span))
     return tuple(made)
+
+
+def _mentioned(found: Mapping[str, Variable], types: EventTypes) -> tuple[model.EventTest, ...]:
+    names = dict.fromkeys(None if variable.type is None else variable.type.text for variable in found.values())
+    return tuple(test for name in names if (test := types.test(name)) is not None)
 
 
 def _conditions(

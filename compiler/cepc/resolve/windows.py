@@ -6,15 +6,19 @@ from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
-from cepc_runtime.plan.windows import MatchBound, Sliding, Unbounded
+from cepc_runtime.plan.windows import MatchBound, Sessions, Sliding, Unbounded
 
 from .durations import Tick, offset_ticks, ticks
 from .messages import clauses as say
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from typing import Literal as OneOf
 
+    from cepc_grammar.pattern import Not
     from cepc_runtime.plan.windows import Window
+
+    from .written import Written
 
 MOST_OVERLAPPING = 100_000
 """Windows that may hold one event: the kernel keeps numbers for each, and each is a row of the result."""
@@ -29,11 +33,15 @@ def window(
     """The window of a query, and what is wrong with it. A match of one event crosses no edge."""
     within, slide, offset = query.within, query.slide, query.offset
     problems: list[Diagnostic] = []
-    length = None if isinstance(within, ast.Unbounded) else ticks(within, unit)
+    given = within.gap if isinstance(within, ast.Session) else within
+    length = None if isinstance(given, ast.Unbounded) else ticks(given, unit)
     step = None if slide is None else ticks(slide, unit)
     begin = 0 if offset is None else offset_ticks(offset, unit)
     problems += [found for found in (length, step, begin) if isinstance(found, Diagnostic)]
-    if kind == "match":
+    if isinstance(within, ast.Session):
+        problems += [say.session_in_match_query(within)] if kind == "match" else []
+        problems += [say.session_with(word, duration) for word, duration in query.after_within]
+    elif kind == "match":
         why = (
             "RETURN MATCH makes it a match query"
             if query.returns.match
@@ -55,12 +63,23 @@ def window(
         return Unbounded(), problems
     if length is None or begin is None:
         return None, problems
+    if isinstance(within, ast.Session):
+        return Sessions(length), problems
     if kind == "match":
         return MatchBound(length), problems
     found = Sliding(length, step or length, begin % (step or length))  # windows begin then as well
     if slide is not None and found.open_at_once > MOST_OVERLAPPING:
         return None, [*problems, say.too_many_windows(slide, within, found.open_at_once, MOST_OVERLAPPING)]
     return found, problems
+
+
+def long_gaps(query: ast.Query, negations: Iterable[Not[Written, ast.Duration]]) -> Iterator[Diagnostic]:
+    """NOT … WITHIN that looks beyond the end of a session, where the next one may have begun."""
+    gap = query.within.gap.microseconds if isinstance(query.within, ast.Session) else None
+    if isinstance(query.within, ast.Session) and gap is not None:
+        for negation in negations:
+            if negation.within is not None and (negation.within.microseconds or 0) > gap:
+                yield say.not_beyond_session(negation.within, query.within)
 
 
 def _warnings(

@@ -9,6 +9,7 @@ import numpy as np
 
 from cepc_runtime.cheap_dataclass import dataclass
 
+from ..diagnostics.listed import listed
 from ..explaining.describe import duration
 from .constraints import AfterMatchConstraint, Constraint, Joint, Local, Negated, SelectionConstraint, WithinConstraint
 from .missing import BeginsElsewhen, Question, Stopped, Unfinished, came, missing, spoiled_by
@@ -97,8 +98,8 @@ class Absent:
                 if taken is not None:
                     events = ", ".join(self.values.named(b.row) for b in taken)
                     yield f"{self._going_on()}: {events}"
-            case WithinConstraint():
-                yield from self._span(stopped)
+            case WithinConstraint(gap, session):
+                yield from self._apart(stopped, gap) if session else self._span(stopped)
 
     def _taken(self, match: Match) -> Match | None:
         """The match behind whose end the other begins too early: of those of its group the last before it."""
@@ -113,6 +114,17 @@ class Absent:
         if length is None:
             return "an earlier match is gone on from"
         return f"it begins less than {duration(length, self.stream)} after the end of an earlier match"
+
+    def _apart(self, stopped: Stopped, gap: int) -> Lines:
+        """The events of one match in several sessions."""
+        inside, starts = self.finder.sessions(self.asked.query)
+        if not all(inside[bound.row] for bound in stopped.match):
+            yield "not all of its events are of types that the query mentions, and only such make a session"
+            return
+        begun = dict.fromkeys(int(starts[bound.row]) for bound in stopped.match)
+        times = listed((time_text(start, self.stream) for start in sorted(begun)), "and")
+        yield f"its events are in the sessions that begin at {times}"
+        yield f"between two sessions of a group no event comes for {duration(gap, self.stream)}"
 
     def _span(self, stopped: Stopped) -> Lines:
         ticks = [int(self.finder.reading.ticks[b.row]) for b in stopped.match]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cepc_grammar.pattern import Named, Not, Repeat, children, fold, over, walk
 from cepc_runtime.cheap_dataclass import dataclass
-from cepc_runtime.plan.windows import Unbounded
+from cepc_runtime.plan.windows import Sessions, Unbounded
 
 from .. import model
 
@@ -50,9 +50,10 @@ class SelectionConstraint:
 
 @dataclass(frozen=True, slots=True)
 class WithinConstraint:
-    """WITHIN, in ticks."""
+    """WITHIN, in ticks; or WITHIN SESSION."""
 
     span: int
+    session: bool = False
 
 
 Constraint = Local | Joint | Negated | AfterMatchConstraint | SelectionConstraint | WithinConstraint
@@ -74,7 +75,9 @@ def constraints_of(query: model.Query) -> tuple[Constraint, ...]:
         found.append(AfterMatchConstraint())
     if query.select != "ANY":
         found.append(SelectionConstraint())
-    if query.window.span is not None:
+    if isinstance(query.window, Sessions):
+        found.append(WithinConstraint(query.window.gap, session=True))
+    elif query.window.span is not None:
         found.append(WithinConstraint(query.window.span))
     return tuple(dict.fromkeys(found))
 

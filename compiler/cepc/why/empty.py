@@ -19,7 +19,7 @@ from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
 from cepc_runtime.numbers.columns import nulls
 from cepc_runtime.parts.resources import Resources
-from cepc_runtime.plan.windows import MatchBound, Sliding, Unbounded
+from cepc_runtime.plan.windows import MatchBound, Sessions, Sliding, Unbounded
 from cepc_runtime.sql.evaluate.errors import EvaluationError
 from cepc_runtime.sql.spark_sql import describe
 
@@ -114,7 +114,7 @@ def _of_the_pattern(looked: LookedAt, sources: Mapping[str, Source]) -> Sentence
         yield from _furthest(looked, reach)
         return
     fitting = _fitting(looked, reach)
-    if not isinstance(window, Unbounded) and not fitting.any():
+    if not isinstance(window, Unbounded | Sessions) and not fitting.any():
         yield _too_short(looked, reach, window)
         return
     refused = (

@@ -14,9 +14,10 @@ from cepc_runtime.enumerate.budget import TooManyPartialMatchesError, budget_of
 from cepc_runtime.enumerate.extension import Sources
 from cepc_runtime.events.grouped import arrange, select
 from cepc_runtime.events.letters import Kinds, classify
+from cepc_runtime.events.sessions import in_rows, in_sessions, with_sessions
 from cepc_runtime.plan.query import letters_listed
 from cepc_runtime.plan.select import SelectContiguous
-from cepc_runtime.plan.windows import Sliding
+from cepc_runtime.plan.windows import Sessions, Sliding
 from cepc_runtime.sql.evaluate.errors import EvaluationError
 
 from ..planning import plan_program
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from cepc_runtime.enumerate.enumerator import Enumerator
     from cepc_runtime.enumerate.standing import Matches
     from cepc_runtime.events.grouped import Reading
-    from cepc_runtime.numbers.columns import Ints
+    from cepc_runtime.numbers.columns import Bools, Ints
     from cepc_runtime.plan.stream import StreamPlan
 
     from .. import model
@@ -108,7 +109,12 @@ class Finder:
         if not isinstance(query_plan.select, SelectContiguous):
             keep = np.flatnonzero(kinds.satisfying(letters_listed(query_plan)))
             reading, kinds, rows = select(reading, keep), Kinds(kinds.of[keep], kinds.letters), rows[keep]
-        events = arrange(reading, self.stream, tuple(sorted(query.partition)))
+        if isinstance(query_plan.window, Sessions):
+            inside, starts = self.sessions(query)
+            keep = np.flatnonzero(inside[rows])
+            reading, kinds, rows = select(reading, keep), Kinds(kinds.of[keep], kinds.letters), rows[keep]
+            reading, query_plan = with_sessions(reading, (starts[rows], starts[rows])), in_sessions(query_plan)
+        events = arrange(reading, self.stream, tuple(sorted(query_plan.partition)))
         arranged = Arranged(self.stream, events, Kinds(kinds.of[events.order], kinds.letters), events.length)
         enumerator = arranged.enumerator(query_plan, block=256, budget=budget_of(query_plan, self.limit))
         for batch in _batches(enumerator, query, start):
@@ -119,6 +125,17 @@ class Finder:
             numbers = [0] * len(names) if batch.number is None else batch.number[some].tolist()
             for place, name, number in zip(places, names, numbers, strict=True):
                 yield tuple(MatchEvent(row, batch.names[n]) for row, n in zip(place, name, strict=True)), number
+
+    def sessions(self, query: model.Query) -> tuple[Bools, Ints]:
+        """Which events are in a session of their group, and when it begins."""
+        inside = np.zeros(len(self.reading.ticks), dtype=np.bool_)
+        starts = np.zeros(len(inside), dtype=np.int64)
+        plan = self.plan(query, listed=True)
+        if plan is not None and isinstance(window := plan.queries[0].window, Sessions):
+            kinds = classify(self.reading, plan.letters)
+            rows, (begins, _) = in_rows(self.reading, kinds, window, query.group_by)
+            inside[rows], starts[rows] = True, begins
+        return inside, starts
 
     def _times(self, match: Match) -> tuple[int, ...]:
         ticks = self.reading.ticks

@@ -13,6 +13,7 @@ from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
 from cepc_runtime.events.grouped import read
 from cepc_runtime.numbers.columns import ranks
+from cepc_runtime.plan.windows import Sessions
 from cepc_runtime.sql.evaluate.errors import about
 from cepc_runtime.sql.spark_sql import describe
 
@@ -222,6 +223,9 @@ class _Report:
     def _window(self, rows: Ints, start: int | None) -> tuple[Ints, model.Query]:
         """The events in the window and the query over just these; without a window as it is."""
         within = self.query.window.span
+        if start is not None and isinstance(self.query.window, Sessions):
+            inside, starts = self.finder.sessions(self.query)
+            return rows[inside[rows] & (starts[rows] == start)], unbounded(self.query)
         if start is None or within is None:
             return rows, self.query
         ticks = self.finder.reading.ticks[rows]
@@ -338,6 +342,8 @@ class _Report:
 
     def _window_text(self, start: int | None, what: str) -> str:
         span = self.query.window.span
+        if start is not None and isinstance(self.query.window, Sessions):
+            return f", {what.replace('window', 'session')} from {time_text(start, self.stream)} on"
         if start is None or span is None:
             return ""
         return f", {what} from {time_text(start, self.stream)} to {time_text(start + span, self.stream)}"

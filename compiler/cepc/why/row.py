@@ -14,7 +14,7 @@ from cepc_runtime.enumerate.matches import MatchValues
 from cepc_runtime.enumerate.standing import Matches
 from cepc_runtime.events.grouped import ticks_of
 from cepc_runtime.plan.query import numbers_matches
-from cepc_runtime.plan.windows import Sliding
+from cepc_runtime.plan.windows import Sessions, Sliding
 from cepc_runtime.results.having import kept
 from cepc_runtime.sql.expression import Aggregate, Field, walk
 from cepc_runtime.sql.types import STRING
@@ -62,8 +62,8 @@ def aggregate_rows(
     table = _table(finder, query, rows, sources)
     places: Sequence[int] = range(table.num_rows)
     if start is not None and table.num_rows:
-        sliding = isinstance(query.window, Sliding)
-        places = np.flatnonzero(ticks_of(table.column("window_start")) == start).tolist() if sliding else ()
+        several = isinstance(query.window, Sliding | Sessions)
+        places = np.flatnonzero(ticks_of(table.column("window_start")) == start).tolist() if several else ()
     return [_row(query, table, place) for place in places]
 
 
@@ -84,7 +84,7 @@ def _table(finder: Finder, query: model.Query, rows: Ints, sources: Mapping[str,
 
 def _row(query: model.Query, table: Any, number: int) -> Row:
     one = table.slice(number, 1)
-    start = int(ticks_of(one.column("window_start"))[0]) if isinstance(query.window, Sliding) else None
+    start = int(ticks_of(one.column("window_start"))[0]) if isinstance(query.window, Sliding | Sessions) else None
     group = {n.removeprefix(GROUP): one.column(n)[0] for n in table.column_names if n.startswith(GROUP)}
     texts = {n: text_of(one.column(n)) for n in table.column_names if not n.startswith(GROUP)}
     return Row(group, start, texts)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.events.grouped import ticks_of, times_of
 from cepc_runtime.numbers.columns import codes, flat
-from cepc_runtime.plan.windows import Sliding
+from cepc_runtime.plan.windows import Sessions, Sliding
 from cepc_runtime.results.as_text import as_text
 from cepc_runtime.sql.parsing import parse_interval
 from cepc_runtime.sql.types import BINARY, INTERVAL, Array, Interval, Map, Struct, to_arrow
@@ -80,7 +80,7 @@ def scope_of(query: model.Query, stream: model.Stream, group: Iterable[str], sta
 
 def _aligned(query: model.Query, stream: model.Stream, tick: int) -> int:
     """The start of a window of an aggregate query. Raises UnclearRowError where no window starts there."""
-    if query.kind == "match":
+    if query.kind == "match" or isinstance(query.window, Sessions):
         return tick
     if not isinstance(query.window, Sliding):
         raise UnclearRowError(f"`{query.name}` has one window over everything: --window has no meaning")

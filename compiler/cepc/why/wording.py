@@ -48,8 +48,8 @@ def constraint_text(constraint: Constraint, query: model.Query, stream: model.St
             return f"AFTER MATCH SKIP {skipped(query, stream)}"
         case SelectionConstraint():
             return f"SELECT {query.select}"
-        case WithinConstraint(span):
-            return f"WITHIN {duration(span, stream)}"
+        case WithinConstraint(span, session):
+            return f"WITHIN {'SESSION ' if session else ''}{duration(span, stream)}"
 
 
 def _typed(node: model.Pattern, query: model.Query) -> model.Pattern:

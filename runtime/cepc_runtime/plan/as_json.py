@@ -24,7 +24,7 @@ from .select import SelectAny, SelectContiguous, SelectNext
 from .sharing import JoinEvents, JoinMatches, LeafCondition, MatchAnswer, MatchPart, Member, SharedMatches, SharedStates
 from .strategy import AdjacentCondition, Count, CountNeighbours, Join, List, QueryBy
 from .stream import Letter, StreamPlan
-from .windows import MatchBound, Sliding, Unbounded
+from .windows import MatchBound, Sessions, Sliding, Unbounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -140,7 +140,12 @@ def _one_of(kinds: dict[str, type[Any]]) -> _Codec:
     return _Codec(encode, decode)
 
 
-_WINDOWS: Final[dict[str, type[Any]]] = {"sliding": Sliding, "bound of a match": MatchBound, "unbounded": Unbounded}
+_WINDOWS: Final[dict[str, type[Any]]] = {
+    "sliding": Sliding,
+    "bound of a match": MatchBound,
+    "unbounded": Unbounded,
+    "sessions": Sessions,
+}
 _SELECTS: Final[dict[str, type[Any]]] = {"any": SelectAny, "contiguous": SelectContiguous, "next": SelectNext}
 _STRATEGIES: Final[dict[str, type[Any]]] = {
     "count": Count,

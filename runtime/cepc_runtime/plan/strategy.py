@@ -8,6 +8,7 @@ from typing import Literal as OneOf
 
 from ..cheap_dataclass import dataclass
 from .query import QueryPlan, letters_listed
+from .windows import Sessions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -159,7 +160,11 @@ def has_neighbours(query: PhysicalQuery) -> TypeGuard[NeighboursQuery]:
 
 
 def letters_read(query: PhysicalQuery) -> frozenset[int]:
-    """The letters that its executor asks events for, negated ones too."""
+    """The letters that its executor asks events for, negated ones too, and what makes sessions."""
+    return _letters_of_matches(query).union(query.window.letters if isinstance(query.window, Sessions) else ())
+
+
+def _letters_of_matches(query: PhysicalQuery) -> frozenset[int]:
     match query.strategy:
         case Count(automaton) | CountNeighbours(automaton):
             return automaton.letters

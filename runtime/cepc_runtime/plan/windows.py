@@ -210,4 +210,39 @@ class Unbounded:
         return "one over everything"
 
 
-Window = Sliding | MatchBound | Unbounded
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """Of an aggregate query: for each group its sessions. The events that satisfy one of the `letters` belong to one as
+    long as each is less than `gap` after the one before it; the window is `[first, last + gap)`.
+
+    A match may be as long as its session. `results` have the windows in two columns by which a session is a group
+    (`events/sessions.py`); what finds matches in it sees one window over everything.
+    """
+
+    gap: int
+    letters: tuple[int, ...] = ()
+
+    @property
+    def span(self) -> None:
+        return None
+
+    @property
+    def open_at_once(self) -> int:
+        return 1
+
+    @property
+    def reach(self) -> int:
+        """How far the edges of a window lie from any event in it at most."""
+        return self.gap
+
+    def clauses(self, duration: InWords) -> tuple[str, ...]:
+        return (f"WITHIN SESSION {duration(self.gap)}",)
+
+    def in_short(self, duration: InWords) -> str:
+        return f"sessions, which end after {duration(self.gap)}"
+
+    def in_full(self, duration: InWords) -> str:
+        return f"the sessions of each group, which end when no event has come for {duration(self.gap)}"
+
+
+Window = Sliding | MatchBound | Unbounded | Sessions

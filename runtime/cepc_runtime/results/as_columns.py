@@ -10,10 +10,11 @@ import pyarrow as pa
 
 from ..cheap_dataclass import dataclass
 from ..events.grouped import times_of
+from ..events.sessions import SESSION
 from ..kernel.planes import CountPlane, ExtremePlane, SumPlanes
 from ..numbers.columns import Bools, Ints, flat, plain_floats
 from ..numbers.gathered import Gathered
-from ..plan.windows import Sliding
+from ..plan.windows import Sessions, Sliding
 from ..sql.aggregate_texts import aggregate_text, cure
 from ..sql.evaluate import evaluate
 from ..sql.expression import Aggregate, FieldKey, aggregates, counted, fields
@@ -77,7 +78,7 @@ def check_edges(ticks: Ints, queries: Iterable[QueryPlan], stream: StreamPlan) -
         return
     first, last = int(ticks.min()), int(ticks.max())
     for query in queries:
-        if isinstance(query.window, Sliding) and _leave(first, last, query.window.reach):
+        if isinstance(query.window, Sliding | Sessions) and _leave(first, last, query.window.reach):
             raise WindowEdgeError(query.name, stream.time_column, dict(stream.columns)[stream.time_column].sql)
 
 
@@ -102,10 +103,13 @@ class Results:
         WindowEdgeError.
         """
         query, type_ = self.totals.query, to_arrow(self.time)
-        if not isinstance(query.window, Sliding):
-            return pa.nulls(len(rows), type_), pa.nulls(len(rows), type_)
-        numbers = self.totals.windows[rows]
         try:
+            if SESSION[0] in self.totals.keys:
+                start, end = (flat(self.totals.keys[name]).to_numpy()[self.totals.groups[rows]] for name in SESSION)
+                return times_of(start, type_), times_of(end, type_)
+            if not isinstance(query.window, Sliding):
+                return pa.nulls(len(rows), type_), pa.nulls(len(rows), type_)
+            numbers = self.totals.windows[rows]
             return times_of(query.window.begin(numbers), type_), times_of(query.window.end(numbers), type_)
         except pa.ArrowInvalid:
             raise WindowEdgeError(query.name, self.stream.time_column, self.time.sql) from None
@@ -192,6 +196,7 @@ class Results:
     def _overflow(self, aggregate: Aggregate, shown: Expression, row: int) -> ResultOverflowError:
         one = np.array([row])
         start, end = (edge[0].as_py() for edge in self.window_edges(one))
-        group = {name: self.key_column(name, one)[0].as_py() for name in self.totals.keys}
+        names = [name for name in self.totals.keys if name not in SESSION]
+        group = {name: self.key_column(name, one)[0].as_py() for name in names}
         text, type_, how = aggregate_text(aggregate), aggregate.type.sql, cure(aggregate, (shown,))
         return ResultOverflowError(self.totals.query.name, group, (start, end), text, type_, how)

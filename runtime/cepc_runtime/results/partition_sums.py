@@ -13,6 +13,7 @@ from ..numbers.columns import as_places, flat, joined, values_at
 from ..numbers.number_columns import floats, from_arrow, one_after_the_other, to_arrow
 from ..panes.cutting import adds_numbers
 from ..plan.strategy import is_counted
+from ..plan.windows import Sessions
 from .totals import Totals, grouped
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 def has_partitions(query: PhysicalQuery) -> TypeGuard[CountedQuery]:
     """Whether the query has one group of several partitions, and numbers that add up."""
-    one_group = query.kind == "aggregate" and not query.group_by
+    one_group = query.kind == "aggregate" and not query.group_by and not isinstance(query.window, Sessions)
     return one_group and bool(query.partition) and is_counted(query) and adds_numbers(query)
 
 

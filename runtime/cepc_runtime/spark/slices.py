@@ -21,7 +21,7 @@ import pyarrow as pa
 from ..cheap_dataclass import dataclass
 from ..events.grouped import ticks_of
 from ..events.stretch import EVERYWHERE, TimeSpan
-from ..plan.windows import Unbounded
+from ..plan.windows import Sessions, Unbounded
 from .groups import ROWS, LargeGroup, groups, rows_of
 from .time_order import in_time_order
 
@@ -47,7 +47,7 @@ class Slice:
 
 def can_flow(queries: Iterable[QueryPlan]) -> bool:
     """Whether a stream could answer the queries: nothing needs the end of the events."""
-    return not any(isinstance(query.window, Unbounded) for query in queries)
+    return not any(isinstance(query.window, Unbounded | Sessions) for query in queries)
 
 
 def slices(

@@ -12,6 +12,7 @@ from ..cheap_dataclass import dataclass
 from ..drive import found_together
 from ..events.grouped import read, select, ticks_of
 from ..events.letters import classify
+from ..events.sessions import by_sessions
 from ..plan.select import SelectContiguous
 from ..plan.strategy import letters_read
 from ..sql.types import to_arrow
@@ -20,6 +21,7 @@ from .folding import Fold, Known, reads
 from .held import Held, Panes
 from .matches import Advance, Behind, chosen, decided
 from .quiet import still
+from .sessions import ended
 from .state import State
 from .ticks import BEGIN, END, before
 from .windows import closed
@@ -168,11 +170,13 @@ class _OfClass:
             numbers = {plan.queries[q].name: q for q in queries}
             found = closed(known, plan, [plan.queries[q] for q in queries], windows, step)
             yield from ((numbers[name], table) for name, table in found if table.num_rows)
+        going_on = yield from self._sessions(reading, step)
         yield from self._listed(known, final, passed, step)
         self.quiet, self.numbered = _present(self.quiet), _present(self.numbered)
         kept = ~before(reading.ticks, self.program.needed_from(number, step.watermark))
         if self.program.families[number]:
-            kept[final] = yield from self._counted(known, alone, step)
+            kept[final] = yield from self._counted(known, alone, step, going_on[final])
+        kept |= going_on
         self.held = _held(reading, passed, kept)
 
     def _listed(
@@ -198,15 +202,25 @@ class _OfClass:
                 rows = decided(known, plan, {query: matched[query.name][1] for query in together}, step)
             yield from ((matched[name][0], table) for name, table in rows if table.num_rows)
 
+    def _sessions(self, reading: Reading, step: Advance) -> Generator[tuple[int, Any], None, Bools]:
+        """The rows of queries with WITHIN SESSION; and which events are of sessions that go on."""
+        plan, going_on = self.program.plan, np.zeros(len(reading.ticks), dtype=np.bool_)
+        numbers = {plan.queries[q].name: q for q in self.program.classes[self.number].queries}
+        for (sessions, _), queries in by_sessions(plan.queries[q] for q in numbers.values()).items():
+            found, own = ended(reading, plan, queries, sessions, step)
+            yield from ((numbers[name], table) for name, table in found if table.num_rows)
+            going_on |= own
+        return going_on
+
     def _counted(
-        self, known: Reading, alone: Collection[int], step: Advance
+        self, known: Reading, alone: Collection[int], step: Advance, going_on: Bools
     ) -> Generator[tuple[int, Any], None, Bools]:
         """The rows of queries whose events are folded; and which events are still needed, also by the queries that
         stand alone.
         """
         program, plan = self.program, self.program.plan
         kinds = classify(known, plan.letters)
-        needed = _needed(program, known, kinds, alone, step.watermark)
+        needed = going_on | _needed(program, known, kinds, alone, step.watermark)
         events, folded = Known(known, kinds, ~needed), []
         for family, old in zip(program.families[self.number], self.folded, strict=True):
             windows = {q: own for q, _ in family.queries if isinstance(own := program.decisions[q], Windows)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..cheap_dataclass import dataclass
-from ..plan.windows import MatchBound, Sliding
+from ..plan.windows import MatchBound, Sessions, Sliding
 from .ticks import before, least
 
 if TYPE_CHECKING:
@@ -50,6 +50,24 @@ class Windows:
             return None
         next_known = max(self.window.first_holding(first), self._known(watermark) + 1)
         return self.window.end(next_known) + self.after
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEnds:
+    """Of an aggregate query with WITHIN SESSION: a session is known at its end, and until then all of its events are
+    needed, whenever they were (`sessions.py`).
+    """
+
+    gap: int
+
+    def needed_from(self, watermark: int) -> int:
+        """The time from which on all events are of sessions that go on, or will."""
+        return watermark
+
+    def due(self, ticks: Ints, watermark: int) -> int | None:
+        """The next watermark at which a session may end, if its last event is one of these."""
+        first = least(ticks, watermark - self.gap + 1)
+        return None if first is None else first + self.gap
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +118,14 @@ def _between(ticks: Ints, low: int, high: int) -> Bools:
     return before(ticks, high + 1) & ~before(ticks, low + 1)
 
 
-def decision_of(query: QueryPlan) -> Windows | Decision:
+def decision_of(query: QueryPlan) -> Windows | SessionEnds | Decision:
     """Of a query with a window."""
     window = query.window
     if isinstance(window, Sliding):
         after = max((negation.within or 0 for negation, _ in _open_gaps(query.positions)), default=0)
         return Windows(window, max(0, after - 1))
+    if isinstance(window, Sessions):
+        return SessionEnds(window.gap)
     assert isinstance(window, MatchBound)
     after_last, to_the_end = 1, False
     for negation, track in _open_gaps(query.positions):

@@ -15,6 +15,7 @@ from ..cheap_dataclass import dataclass
 from ..events.letter_words import words_of
 from ..plan.as_json import to_data
 from ..plan.query import numbers_matches
+from ..plan.windows import Sessions
 from ..sql.expression import Field
 from ..sql.spark_sql import to_sql
 
@@ -75,6 +76,8 @@ def query_digests(plan: PhysicalPlan, letters: Sequence[LetterName]) -> dict[str
     found = {}
     for query, record in zip(plan.queries, records, strict=True):
         _name_letters(record["positions"], letters)
+        if isinstance(query.window, Sessions):
+            record["window"]["letters"] = sorted(json.dumps(letters[letter]) for letter in query.window.letters)
         record["select"] = query.select.word  # the rest of it follows from the pattern
         record["outputs"], record["having"] = _without_labels(record["outputs"]), _without_labels(record["having"])
         found[query.name] = digest({name: record[name] for name in ROWS_DEPEND_ON if name in record})

@@ -15,7 +15,7 @@ from ..plan.stream import Letter
 from ..plan.windows import Unbounded
 from ..sql.expression import Aggregate, Call, Field, rewrite
 from ..sql.types import BIGINT, BOOLEAN
-from .decision import Decision, Windows, decision_of
+from .decision import Decision, SessionEnds, Windows, decision_of
 from .description import StateDescription, letter_names
 from .size import fold_from
 
@@ -78,7 +78,7 @@ class Program:
             raise UnboundedError(unbounded)
 
     @cached_property
-    def decisions(self) -> tuple[Windows | Decision, ...]:
+    def decisions(self) -> tuple[Windows | SessionEnds | Decision, ...]:
         """For each query of the plan."""
         return tuple(decision_of(query) for query in self.plan.queries)
 

@@ -9,7 +9,7 @@ from ..panes.shared_panes import families_of
 from ..plan.query import numbers_matches
 from ..plan.windows import Unbounded
 from ..sql.types import Array, DataType, Decimal, Map, Struct
-from .decision import Windows, decision_of
+from .decision import SessionEnds, Windows, decision_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,6 +59,7 @@ class QuerySize:
     """`event` is the bytes of an event at most, before compression. An event, or the pane that it was folded into, is
     gone at the latest when the watermark is `held` ticks after it; `windows` says in how many open windows of an
     aggregate query it stands. With MATCH_NUMBER(), each partition that had a match takes `numbered` bytes for good.
+    Of a `session` an event is held until it is over, which is `held` ticks after its last event.
     """
 
     query: str
@@ -68,11 +69,13 @@ class QuerySize:
     pane: PaneSize | None
     silence: Silence | None = None
     numbered: int | None = None
+    session: bool = False
 
 
 def state_size(plan: PhysicalPlan) -> tuple[QuerySize, ...]:
-    """What a bucket keeps, of the queries that can be a stream; those with WITHIN UNBOUNDED are left out. What several
-    queries need is kept once for each class of queries. An open window costs nothing beyond the events and panes in it.
+    """What a bucket keeps, of the queries that can be a stream; those with WITHIN UNBOUNDED are left out.
+    What several queries need is kept once for each class of queries. An open window costs nothing beyond the events and
+    panes in it.
     """
     classes: dict[tuple[str, ...], list[tuple[int, PhysicalQuery]]] = {}
     for number, query in enumerate(plan.queries):
@@ -96,6 +99,8 @@ def state_size(plan: PhysicalPlan) -> tuple[QuerySize, ...]:
 
 def _size(query: PhysicalQuery, event: int, pane: PaneSize | None, types: Mapping[str, DataType]) -> QuerySize:
     decision = decision_of(query)
+    if isinstance(decision, SessionEnds):
+        return QuerySize(query.name, event, decision.gap, 1, None, session=True)
     if not isinstance(decision, Windows):
         silence = None
         partition = 8 + sum(_width(types[name]) for name in query.partition)

@@ -44,10 +44,10 @@ def closed(
         if len(stretch.reading.ticks):
             yield from drive(stretch, queries, means)
 
-    yield from _at_once_or_apart(rows, low, high, lambda: _numbers(final.ticks, windows, low, high))
+    yield from at_once_or_apart(rows, low, high, lambda: _numbers(final.ticks, windows, low, high))
 
 
-def _at_once_or_apart(
+def at_once_or_apart(
     rows: Callable[[int, int], Iterator[tuple[str, Any]]], low: int, high: int, numbers: Callable[[], list[int]]
 ) -> Iterator[tuple[str, Any]]:
     """The rows of the windows from number `low` to `high`, each row once. Where they cannot be found at once, because

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cepc_grammar.diagnostic import Diagnostic, Label
+from cepc_grammar.spelling import duration_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -127,6 +128,40 @@ def unbounded_offset(offset: ast.Duration) -> Diagnostic:
         "nothing begins then",
         notes=("UNBOUNDED is one window over everything",),
         hint="leave OFFSET out, or give a duration",
+    )
+
+
+def session_in_match_query(session: ast.Session) -> Diagnostic:
+    length = duration_text(session.gap)
+    return Diagnostic(
+        "E0521",
+        "WITHIN SESSION in a match query",
+        session.span,
+        "a match has no session",
+        notes=("sessions are windows, in which an aggregate query counts; in a match query WITHIN bounds the match",),
+        hint=f"count matches, as by `RETURN COUNT(*) AS n`, or bound them: `WITHIN {length}`",
+    )
+
+
+def session_with(word: str, duration: ast.Duration) -> Diagnostic:
+    return Diagnostic(
+        "E0521",
+        f"WITHIN SESSION with {word}",
+        duration.span,
+        "a session begins with an event, and at no other time",
+        hint=f"leave {word} out",
+    )
+
+
+def not_beyond_session(within: ast.Duration, session: ast.Session) -> Diagnostic:
+    return Diagnostic(
+        "E0522",
+        "NOT … WITHIN is longer than the gap between sessions",
+        within.span,
+        "what it forbids may be in another session",
+        others=(Label(session.span, "so long no event comes between two sessions"),),
+        notes=("matches of a session are counted from its events alone",),
+        hint=f"write `NOT … WITHIN {duration_text(session.gap)}`, or a gap of {duration_text(within)}",
     )
 
 
