@@ -50,6 +50,7 @@ HABITS: tuple[Callable[[Spot], Diagnostic | None], ...] = (
     statements.types_of_a_function,
     statements.body_of_a_function,
     clauses.labels,
+    clauses.session,
     clauses.outside_within,
     clauses.slide_behind_offset,
     brackets.unclosed_bracket,

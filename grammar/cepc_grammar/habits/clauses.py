@@ -124,6 +124,17 @@ def labels(spot: Spot) -> Diagnostic | None:
     return None
 
 
+def session(spot: Spot) -> Diagnostic | None:
+    """`WITHIN SESSION(10 MINUTES)`, `WITHIN 10 MINUTES SESSION`."""
+    called = spot.text() == "(" and spot.word(-1) == "SESSION"
+    if spot.clause() not in ("WITHIN", "WINDOW") or not (called or spot.word() == "SESSION"):
+        return None
+    number, unit = (1, 2) if called else (-2, -1)
+    length = f"{spot.text(number)} {spot.text(unit)}" if spot.word(unit).lower() in UNITS else "10 MINUTES"
+    span = spot.span(-1, 0) if called else spot.span()
+    return wrong(span, "SESSION in another form", "a duration stands behind it", f"write `WITHIN SESSION {length}`")
+
+
 def outside_within(spot: Spot) -> Diagnostic | None:
     """SLIDE or OFFSET, not behind WITHIN."""
     at = next((o for o in (0, -1) if spot.word(o) in ("SLIDE", "OFFSET")), None)
@@ -286,7 +297,11 @@ _OF_CONDITIONS = frozenset({"=", "==", "<=>", "<>", "!=", "<", "<=", ">", ">=", 
 
 
 def group_by(spot: Spot) -> Diagnostic | None:
-    """`GROUP BY upper(x)`, `GROUP BY x % 2`, `GROUP BY 1`."""
+    """`GROUP BY upper(x)`, `GROUP BY x % 2`, `GROUP BY 1`; Spark's windows."""
+    at = next((o for o in (0, -1) if spot.word(o) == "SESSION_WINDOW" and spot.text(o + 1) == "("), None)
+    if at is not None and spot.clause() == "GROUP":
+        hint = "write `WITHIN SESSION 10 MINUTES` in the place of it and of WITHIN"
+        return wrong(spot.span(at), "SESSION_WINDOW in GROUP BY", "windows are a clause", hint)
     return (
         _no_column(spot, "GROUP BY", "GROUP BY hour", _OF_VALUES | _OF_CONDITIONS) if spot.clause() == "GROUP" else None
     )

@@ -115,6 +115,7 @@ FOREIGN: Final = (
     Foreign("TIMER : WITHIN", "write `WITHIN {duration}`"),
     Foreign("TIMER : INTERVAL", "that nothing came for so long is written `SEQ(A, NOT B WITHIN {duration})`"),
     Foreign("TIMER : AT", "time is the events' own: days that begin at 8:00 UTC are `WITHIN 1 DAY OFFSET 8 HOURS`"),
+    Foreign("# WINDOW . SESSION", "windows are a clause: `WITHIN SESSION {duration}`"),
     Foreign("# WINDOW", _WINDOWS),
     Foreign("# LENGTH", "windows are of time: `WITHIN 5 MINUTES`; there are none of a number of events"),
     Foreign("# TIME", _WINDOWS),
