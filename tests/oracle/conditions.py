@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import product
+from typing import cast as assume
 
 from cepc_grammar import ast
 
@@ -99,7 +100,17 @@ class Condition:
                 return self._navigation(function.text.upper(), (*parts, name))
             case ast.Call(function, (ast.Reference(parts),)) if function.text.upper() in ("FIRST", "LAST", "PREV"):
                 return self._navigation(function.text.upper(), parts)
+            case ast.Call(function, (ast.Reference(parts), *far)) if function.text.upper() in ("LAG", "LEAD"):
+                return self._beside(parts, far, -1 if function.text.upper() == "LAG" else 1)
         return None
+
+    def _beside(self, parts: tuple[ast.Name, ...], far: list[ast.Expression], direction: int) -> Typed:
+        """LAG and LEAD: a value of the event, for all that it is another event's."""
+        variable, rest = variable_in(parts, self._variables, self._prefix)
+        if variable is None or not rest:
+            raise Unsupported("LAG and LEAD of no column of a variable")
+        self._plain.add(variable)
+        return self._events.beside(rest, variable, direction * (int(assume("ast.Literal", far[0]).text) if far else 1))
 
     def _navigation(self, function: str, parts: tuple[ast.Name, ...]) -> Typed:
         variable, rest = variable_in(parts, self._variables, self._prefix)

@@ -15,7 +15,6 @@ from .expressions import conjuncts
 from .patterns import leaves, resolved, variables
 from .preference import preferred
 from .stream import Event, Events, duration, offset
-from .typed import order_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -84,13 +83,15 @@ class Finder:
     """Finds the matches of one query over one stream."""
 
     def __init__(self, program: ast.Program, query: ast.Query, events: Events) -> None:
-        self.query, self.events = query, events
+        self.query = query
         self.pattern = resolved(program, query.pattern)
         self.variables = variables(self.pattern)
         self.mentioned = frozenset(leaf.type for leaf in leaves(self.pattern))
         self.of_matches = is_match_query(query)
         parts = conjuncts(query.where)
         self.equivalent = equivalent_attributes(parts)
+        self.attributes = self.equivalent + group_attributes(query, events)
+        self.events = events = events.partitioned(self.attributes)
         conditions = [part for part in parts if not isinstance(part, ast.Equivalence)]
         self.conditions = [Condition(part, self.variables, "", events) for part in conditions]
         self.gap = duration(query.within.gap) if isinstance(query.within, ast.Session) else None
@@ -104,12 +105,7 @@ class Finder:
 
     def _partitions(self) -> Iterable[list[Event]]:
         """The events that agree on `[ ]` and GROUP BY."""
-        attributes = self.equivalent + group_attributes(self.query, self.events)
-        groups: dict[object, list[Event]] = {}
-        for event in self.events.all():
-            key = tuple(order_key(self.events.attribute(event, name)) for name in attributes)
-            groups.setdefault(key, []).append(event)
-        return groups.values()
+        return self.events.by(self.attributes)
 
     def sessions(self, event: Event) -> list[Window]:
         """The sessions of the event's group: of its events that have a type that the query mentions, each less than the

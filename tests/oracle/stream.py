@@ -8,7 +8,7 @@ says.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from typing import cast as assume
 
@@ -17,11 +17,14 @@ from cepc_grammar import ast
 from .casts import from_micros, in_range, micros, to_string
 from .errors import Overflow, Unsupported
 from .expressions import Leaf, compiled, field_of
-from .typed import Typed, converted, order_key
+from .typed import Env, Typed, converted, order_key
 from .types import Type, is_integral, normal
 
 Row = Mapping[str, object]
 Event = int
+
+AMONG = " among"
+"""Under this name a row has those of its partition; no column is called so."""
 
 _UNIT = {"s": 1_000_000, "ms": 1_000, "us": 1}
 
@@ -62,6 +65,23 @@ class Events:
     def all(self) -> Iterable[Event]:
         return range(len(self.rows))
 
+    def by(self, attributes: Iterable[str]) -> list[list[Event]]:
+        """The events that agree on the attributes, in canonical order."""
+        names, groups = tuple(attributes), dict[object, list[Event]]()
+        for event in self.all():
+            key = tuple(order_key(self.attribute(event, name)) for name in names)
+            groups.setdefault(key, []).append(event)
+        return list(groups.values())
+
+    def partitioned(self, attributes: Iterable[str]) -> Events:
+        """The same events, where each row knows those of its partition, and its own place among them."""
+        rows = list[Any](self.rows)
+        for members in self.by(attributes):
+            together = [self.rows[event] for event in members]
+            for place, event in enumerate(members):
+                rows[event] = {**self.rows[event], AMONG: (together, place)}
+        return replace(self, rows=rows)
+
     def attribute(self, event: Event, name: str) -> object:
         """A column of the event, or a field of one by its dotted name; null in a struct that is null."""
         row, (first, *path) = self.rows[event], [name] if name in self.columns else name.split(".")
@@ -72,12 +92,24 @@ class Events:
 
     def column(self, parts: tuple[ast.Name, ...], key: object) -> Typed:
         """The column, or field of a column, with this dotted name, of the row that the environment has under `key`."""
+        return self.beside(parts, key, 0)
+
+    def beside(self, parts: tuple[ast.Name, ...], key: object, places: int) -> Typed:
+        """The same of the event so many places after that row in its partition, or before it; null where there is
+        none.
+        """
         name = parts[0].text
         if name not in self.columns:
             raise Unsupported(f"no column {name}")
-        typed = Typed(
-            self.columns[name], lambda env: None if (row := assume("Row | None", env[key])) is None else row.get(name)
-        )
+
+        def value(env: Env) -> object:
+            row = assume("Row | None", env[key])
+            if row is not None and places:
+                together, place = assume("tuple[list[Row], int]", row[AMONG])
+                row = together[place + places] if 0 <= place + places < len(together) else None
+            return None if row is None else row.get(name)
+
+        typed = Typed(self.columns[name], value)
         for part in parts[1:]:
             typed = field_of(typed, part.text)
         return typed
