@@ -122,6 +122,7 @@ def _conditions(where: ast.Expression | None, compiled: Compiled, name: str) -> 
             yield "[ ]"
             continue
         called = {node.function.text for node in _walk(part) if isinstance(node, ast.Call)}
+        yield from called & {"LAG", "LEAD"}
         navigated = called & {"PREV", "FIRST", "LAST"}
         names = {".".join(p.text for p in node.parts) for node in _walk(part) if isinstance(node, ast.Reference)}
         variables = {v for v in known if any(n == v or n.startswith(f"{v}.") for n in names)}
@@ -323,6 +324,9 @@ NEVER: Final = (
         ("SESSION",),
         ("in panes", "in segments", "in slices", "by partitions", "match query", *MATCHES_ONLY, "OFFSET"),
         "windows that depend on the events of a group",
+    ),
+    Rule(
+        ("LAG", "LEAD"), ("as a stream", "through Spark's operator"), "a stream does not keep what is beside an event"
     ),
     Rule(
         ("UNBOUNDED",),

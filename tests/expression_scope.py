@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cepc.expressions import ExpressionContext, VariableInfo, struct_field, type_condition, type_expression
 from cepc_grammar import ast
@@ -65,6 +65,9 @@ class World:
 
     def info(self, name: str) -> VariableInfo:
         return VARIABLES[name]
+
+    def beside(self, column: Field, places: int) -> Field:
+        return replace(column, column=f"{column.column} at {places:+}")
 
 
 def written(text: str) -> ast.Expression:

@@ -37,7 +37,7 @@ from tests import (
 from tests.changed_programs import program
 from tests.constructs import Pairs, constructs
 from tests.equivalence import Refused, compile_text
-from tests.programs import Make, bounded, cases, crowded, overlapping
+from tests.programs import Make, cases, crowded, overlapping, streamed
 from tests.properties import Check, Seen, Tally, small_text, table
 from tests.test_equivalence import compare
 
@@ -66,7 +66,7 @@ def _engine(interpreted: bool) -> Check:
 
 def _streaming() -> Iterator[tuple[str, Property]]:
     for kind, make in test_streaming.KINDS.items():
-        yield f"stream: {kind}", Property("as a stream", bounded(make), test_streaming.check)
+        yield f"stream: {kind}", Property("as a stream", streamed(make), test_streaming.check)
 
 
 PROPERTIES: Final[dict[str, Property]] = {
@@ -75,13 +75,13 @@ PROPERTIES: Final[dict[str, Property]] = {
         f"{kind}, compiled": Property("compiled", make, _engine(False)) for kind, make in test_equivalence.KINDS.items()
     },
     **dict(_streaming()),
-    "stream: crowded panes": Property("as a stream", bounded(crowded), test_streaming.check),
-    "stream: shared matches": Property("as a stream", bounded(test_motto_pass.programs), test_streaming.check_sharing),
+    "stream: crowded panes": Property("as a stream", streamed(crowded), test_streaming.check),
+    "stream: shared matches": Property("as a stream", streamed(test_motto_pass.programs), test_streaming.check_sharing),
     "stream: Spark's operator": Property(
-        "through Spark's operator", bounded(cases(size=3)), test_stream_operator.through_the_operator
+        "through Spark's operator", streamed(cases(size=3)), test_stream_operator.through_the_operator
     ),
-    "stream: a changed program": Property("as a stream", bounded(program), test_changed_programs.check),
-    "stream: programs take turns": Property("as a stream", bounded(cases(size=3)), test_state.reordered),
+    "stream: a changed program": Property("as a stream", streamed(program), test_changed_programs.check),
+    "stream: programs take turns": Property("as a stream", streamed(cases(size=3)), test_state.reordered),
     "shared in every way: any": Property("shared at every level", cases(size=3), test_passes.unchanged),
     "shared in every way: in common": Property("shared at every level", overlapping(), test_passes.unchanged),
     "any states side by side": Property(

@@ -61,6 +61,16 @@ def bounded(make: Make) -> Make:
     return made
 
 
+def streamed(make: Make) -> Make:
+    """The same as what can be a stream: with windows, and without LAG and LEAD."""
+
+    def made(chance: Random) -> Case:
+        one = bounded(make)(chance)
+        return replace(one, text=OTHERS.sub(r"\1", one.text))
+
+    return made
+
+
 def some(chance: Random, of: tuple[str, ...], most: int) -> list[str]:
     """One to `most` different ones."""
     return chance.sample(of, chance.randint(1, most))
@@ -98,6 +108,20 @@ RUN = (
 ENDS = ("{w}.x > LAST({v}).x", "{w}.x < FIRST({v}).x")
 OF_NEGATED = ("{n}.x > 0", "{n}.y < 1.5", "{n}.x > {v}.x", "{n}.g = {v}.g")
 """The first two are on one event."""
+OF_OTHERS = (
+    "(LAG({v}.x) <= {v}.x) IS NOT FALSE",
+    "(LEAD({v}.y) >= {v}.y) IS NOT FALSE",
+    "COALESCE(LAG({v}.x, 2), 1) >= 0",
+    "(LEAD({v}.g, 2) = {v}.g) IS NOT FALSE",
+    "LAG({v}.at) IS NOT NULL",
+    "(LEAD({v}.k) + LAG({v}.k) > 1) IS NOT FALSE",
+)
+PAIR_OF_OTHERS = (
+    "(LAG({v}.x) <= {w}.x) IS NOT FALSE",
+    "(LEAD({v}.y) >= LAG({w}.y)) IS NOT FALSE",
+    "(LAG({v}.x) <= LAST({w}).x) IS NOT FALSE",
+)
+OTHERS = re.compile(r"\b(?:LAG|LEAD)\(([\w.]+)(?:, \d)?\)")
 AGGREGATES = (
     "COUNT(*)", "COUNT({v})", "SUM({v}.n)", "COUNT({v}.x)", "SUM({v}.x)", "AVG({v}.x)", "MIN({v}.x)", "MAX({v}.y)", "MIN({v}.g)",
     "SUM({v}.y)", "SUM({v}.z)", "AVG({v}.z)", "AVG({v}.y)", "MAX({v}.z)", "MIN({v}.at)", "SUM({v}.x + 1) + COUNT(*)",
@@ -134,7 +158,17 @@ def _conditions(chance: Random, tree: Tree, pairs: bool) -> list[str]:
             found.append(test.format(n=chance.choice(tree.negated), v=v))
         else:
             found.append(chance.choice(LOCAL).format(v=v))
-    return found
+    return found + _beside(Random(str(chance.getstate()[1][:4])), tree, pairs)
+
+
+def _beside(chance: Random, tree: Tree, pairs: bool) -> list[str]:
+    """Sometimes a condition with LAG or LEAD; it has a chance of its own, so that it changes no other choice."""
+    if chance.random() > 0.15:
+        return []
+    v, w = chance.choice(sorted(tree.counts)), chance.choice(sorted(tree.counts))
+    if pairs and v != w and chance.random() < 0.4:
+        return [chance.choice(PAIR_OF_OTHERS).format(v=v, w=w)]
+    return [chance.choice(OF_OTHERS).format(v=chance.choice((v, *tree.negated)))]
 
 
 def _returns(chance: Random, tree: Tree, match: bool, after: bool = False) -> list[str]:

@@ -15,7 +15,7 @@ from cepc_runtime.spark.streaming.query import continuous
 from tests.changed_programs import changes, program
 from tests.equivalence import Refused, answered, by_engine, compile_text, same, table_of
 from tests.generated_jobs import names_of_job
-from tests.programs import Case, bounded
+from tests.programs import Case, streamed
 from tests.properties import ENOUGH, NOTHING, Seen, hold
 from tests.test_stream_operator import BUCKETS, Stream, micro_batches, packed
 
@@ -97,6 +97,6 @@ def _of_input(case: Case, before: Compiled, after: Compiled) -> tuple[dict[str, 
 
 def test_a_changed_program_is_refused_or_has_the_rows_of_a_batch() -> None:
     TOLD.clear()
-    hold("stream: a changed program", bounded(program), check)
+    hold("stream: a changed program", streamed(program), check)
     assert TOLD["taken"], TOLD
     assert TOLD.total() < ENOUGH or TOLD["refused"] > TOLD["taken"], TOLD

@@ -25,7 +25,7 @@ from cepc_runtime.streaming.state_bytes import StateError, main, tables, taken_a
 from cepc_runtime.streaming.ticks import END
 from tests.automata import automaton
 from tests.equivalence import ABOUT, Compiled, answered, by_engine, compile_text, same, table_of
-from tests.programs import Case, bounded, cases
+from tests.programs import Case, cases, streamed
 from tests.properties import NOTHING, Seen, hold
 from tests.test_stream_operator import Stream, packed
 from tests.test_streaming import Bucket, micro_batches
@@ -200,7 +200,7 @@ def reordered_plan(text: str, chance: Random) -> PhysicalPlan:
 
 
 def test_rows_are_the_same_when_programs_take_turns() -> None:
-    hold("stream: programs take turns", bounded(cases(size=3)), reordered)
+    hold("stream: programs take turns", streamed(cases(size=3)), reordered)
 
 
 def test_a_shape_has_one_form_whatever_its_letters_are_numbered() -> None:

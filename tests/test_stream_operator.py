@@ -32,7 +32,7 @@ from cepc_runtime.spark.streaming.spread import keys, spark_hash, tasks, usual_b
 from cepc_runtime.spark.streaming.time import SHIFT, timer_for, watermark_in_ticks
 from cepc_runtime.streaming.ticks import END
 from tests.equivalence import answered, compile_text, same, table_of
-from tests.programs import Case, bounded, cases
+from tests.programs import Case, cases, streamed
 from tests.properties import NOTHING, Seen, hold
 from tests.test_streaming import SECOND
 
@@ -160,7 +160,7 @@ def through_the_operator(case: Case, chance: Random) -> Seen:
 
 
 def test_rows_are_those_of_a_batch() -> None:
-    hold("stream: the operator of Spark", bounded(cases(size=3)), through_the_operator)
+    hold("stream: the operator of Spark", streamed(cases(size=3)), through_the_operator)
 
 
 def test_which_of_tied_events_is_the_previous_one_does_not_depend_on_what_a_job_reads() -> None:

@@ -27,7 +27,7 @@ from cepc_runtime.streaming.size import PaneSize, Silence, state_size
 from cepc_runtime.streaming.state import State, from_bytes, to_bytes
 from cepc_runtime.streaming.ticks import END
 from tests.equivalence import ABOUT, Compiled, Rows, answered, by_engine, by_oracle, compile_text, same, table_of
-from tests.programs import Case, between_neighbours, bounded, cases, crowded, overlapping
+from tests.programs import Case, between_neighbours, cases, crowded, overlapping, streamed
 from tests.properties import NOTHING, Seen, hold
 from tests.test_equivalence import TIED, tied
 from tests.test_motto_pass import programs, sharing_all
@@ -148,15 +148,15 @@ KINDS: dict[str, Make] = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_are_those_of_a_batch(kind: str) -> None:
-    hold(f"stream: {kind}", bounded(KINDS[kind]), check)
+    hold(f"stream: {kind}", streamed(KINDS[kind]), check)
 
 
 def test_rows_of_crowded_panes_are_those_of_a_batch() -> None:
-    hold("stream: crowded panes", bounded(crowded), check, differing=0)  # whose events are no words
+    hold("stream: crowded panes", streamed(crowded), check, differing=0)  # whose events are no words
 
 
 def test_rows_of_match_queries_that_share_parts_are_those_of_a_batch() -> None:
-    hold("stream: shared matches", bounded(programs), check_sharing)
+    hold("stream: shared matches", streamed(programs), check_sharing)
 
 
 def test_a_query_without_a_window_is_no_stream() -> None:

@@ -24,7 +24,7 @@ from tests.oracle.expressions import conjuncts
 from tests.oracle.helpers import written_out
 from tests.oracle.matches import Finder
 from tests.oracle.patterns import Choice, Conjunction, Leaf, Negation, Node, Repetition, Scope, Sequence, variables
-from tests.oracle.stream import read
+from tests.oracle.stream import AMONG, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -237,8 +237,8 @@ class Aim:
     """A query, for words that it accepts or misses by one event. `extreme` values do not fit a sum of two."""
 
     def __init__(self, program: ast.Program, query: ast.Query, chance: Random, extreme: bool) -> None:
-        self._events = read(program, [])
-        self._finder = Finder(program, query, self._events)
+        self._finder = Finder(program, query, read(program, []))
+        self._events = self._finder.events
         self._chance, self._extreme = chance, extreme
         self.within = None if self._finder.length is None else self._finder.length // SECOND
         slide = None if self._finder.of_matches else self._finder.slide
@@ -299,7 +299,8 @@ class Aim:
     def _bound(self, slots: tuple[Slot, ...], rows: list[Row]) -> dict[Slot, int]:
         """The numbers of the events, in the order of time, by which the oracle's conditions look them up."""
         order = sorted(range(len(rows)), key=lambda place: rows[place]["at"])
-        self._events.rows[:] = [rows[place] for place in order]
+        ordered = [rows[place] for place in order]
+        self._events.rows[:] = [{**row, AMONG: (ordered, place)} for place, row in enumerate(ordered)]
         self._events.rank[:] = [rows[place]["at"] for place in order]
         return {slots[place]: number for number, place in enumerate(order)}
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from cepc_grammar import ast
+    from cepc_runtime.plan.stream import Beside
     from cepc_runtime.plan.windows import Window
     from cepc_runtime.sql.computed import Computed, StreamInput
     from cepc_runtime.sql.expression import Expression
@@ -42,7 +43,8 @@ class TimeColumn:
 @dataclass(frozen=True, slots=True)
 class Stream:
     """`columns` are those that queries see, `input` says what is read and what is computed of it. `fields` are columns,
-    too, each of which some queries group by: fields of structs.
+    too, each of which some queries group by: fields of structs; and those `beside` are what some queries ask of other
+    events of the partition.
 
     `type_column` is None for a stream with one type, named like the stream; `types` is None when none are listed.
     """
@@ -57,9 +59,11 @@ class Stream:
     options: tuple[tuple[str, str], ...]  # of the source
     span: Span = field(default=NOWHERE, compare=False, repr=False)
     fields: tuple[tuple[str, DataType], ...] = ()
+    beside: tuple[Beside, ...] = ()
 
     @property
     def column_types(self) -> dict[str, DataType]:
+        """Of what events come with."""
         return dict((*self.columns, *self.fields))
 
     def with_fields(self, fields: Iterable[Computed]) -> Stream:

@@ -15,6 +15,7 @@ from .expressions import conjuncts
 from .patterns import leaves, resolved, variables
 from .preference import preferred
 from .stream import Event, Events, duration, offset
+from .typed import order_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.events.letter_words import word_letters, words_needed
 from cepc_runtime.parts.classes import Class, classes_of
+from cepc_runtime.plan.columns_read import beside_read
 from cepc_runtime.plan.strategy import is_native
 from cepc_runtime.sql.spark_sql import to_sql
-from cepc_runtime.sql.types import STRING, quote_name
+from cepc_runtime.sql.types import STRING, is_orderable, quote_name
 
 from ..passes.strategy import strategy
 from ..planning.event_sql import column_of
@@ -21,11 +22,11 @@ from .hot import hot_groupings
 from .rare import with_able
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from cepc_runtime.plan.physical import PhysicalPlan
     from cepc_runtime.plan.strategy import NativeQuery
-    from cepc_runtime.plan.stream import Letter
+    from cepc_runtime.plan.stream import Beside, Letter
     from cepc_runtime.sql.computed import StreamInput
     from cepc_runtime.sql.expression import Expression
 
@@ -61,11 +62,21 @@ class LetterSql:
 
 
 @dataclass(frozen=True, slots=True)
+class BesideSql:
+    """A column that is of other events: its SQL over all of them, its type, and the queries that ask for it."""
+
+    name: str
+    sql: str
+    type: str
+    queries: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class StreamJob:
     """`input` is what Spark reads and what it computes of it, `read` are the columns that it has then, and `passed`
-    those that reach the kernel, beside the letters. `plan` is that of a stream, `batch` that of a batch, `kernel` that
-    of the workers in a batch: its letters are decided, and it is without the queries that Spark answers alone.
-    `labels` are those of each query that has some.
+    those that reach the kernel, beside the letters. `beside` are columns that are of other events. `plan` is that of a
+    stream, `batch` that of a batch, `kernel` that of the workers in a batch: its letters are decided, and it is without
+    the queries that Spark answers alone. `labels` are those of each query that has some.
     """
 
     stream: model.Stream
@@ -78,6 +89,7 @@ class StreamJob:
     passed: tuple[str, ...]
     classes: tuple[Class, ...]
     labels: tuple[tuple[str, Labels], ...] = ()
+    beside: tuple[BesideSql, ...] = ()
 
     @property
     def native(self) -> tuple[NativeQuery, ...]:
@@ -107,6 +119,7 @@ def stream_job(
         type_column=None,
         single_type=stream.name,
         raw_types=None,
+        beside=(),
     )
     return StreamJob(
         stream=stream,
@@ -115,13 +128,30 @@ def stream_job(
         kernel=replace(batch, stream=kernel_stream, letters=word_letters(len(plan.letters), words), queries=others),
         letters=tuple(letter_sql(letter, stream) for letter in plan.letters),
         input=stream.input.needed(types),
-        read=tuple(types),
+        beside=tuple(_other(column, plan) for column in plan.stream.beside),
+        read=tuple(name for name, _ in plan.stream.given),
         passed=tuple(name for name in types if name in passed),
         classes=with_able(
             classes_of(others, cut=plan.stream.unit, hot=hot_groupings(plan, rates)), others, plan, rates
         ),
         labels=tuple((query.name, labels[query.name]) for query in plan.queries if labels and query.name in labels),
     )
+
+
+def _other(column: Beside, plan: LogicalPlan) -> BesideSql:
+    """Canonical order is Spark's own: nulls first, and columns of a type without order take no part."""
+    stream = plan.stream
+    keys = f"PARTITION BY {_names(column.partition)} " if column.partition else ""
+    ordered = (name for name, type_ in stream.columns if name in stream.all_columns and is_orderable(type_))
+    order = dict.fromkeys((stream.time_column, *stream.order_by, *ordered))
+    function = "LAG" if column.places < 0 else "LEAD"
+    sql = f"{function}({quote_name(column.column)}, {abs(column.places)}) OVER ({keys}ORDER BY {_names(order)})"
+    asking = (query.name for query in plan.queries if beside_read(query, plan.letters, (column,)))
+    return BesideSql(column.name, sql, column.type.sql, tuple(asking))
+
+
+def _names(columns: Iterable[str]) -> str:
+    return ", ".join(map(quote_name, columns))
 
 
 def type_text(stream: model.Stream, type_column: str) -> str:

@@ -89,6 +89,15 @@ def _constants(job: StreamJob, constant: str) -> str:
         f"# Letter i is the events of this type for which this is true; the plan knows events by their letters.\n"
         f"{lay_out(listed(map(_letter, job.letters)), before=f'{constant}_LETTERS = ')}"
     )
+    if job.beside:
+        others = listed(
+            call(
+                "job.OtherColumn", string(one.name), string(one.sql), string(one.type), tupled(map(string, one.queries))
+            )
+            for one in job.beside
+        )
+        title = comment("Columns of the events before and after, among all of a partition in canonical order.")
+        blocks.append(f"{title}\n{lay_out(others, before=f'{constant}_BESIDE = ')}")
     if job.native:
         title = comment("Queries that Spark answers alone in a batch, as a stream has them.")
         blocks.append(f"{title}\n{plan_text(streamed_plan(job), f'{constant}_PLAIN')}")
@@ -209,11 +218,17 @@ def _events(job: StreamJob, name: str, constant: str) -> str:
         f"        found = found.observe(dropped, *{lay_out(absent, 8)})",
     ]
     known_only = f".where({' & '.join(known)})"
+    beside = [f".transform(job.with_beside, {constant}_BESIDE)"] * bool(job.beside)
     if _all_have_letters(job) or any(one.letters is None for one in job.classes):  # a query is CONTIGUOUS
         return "\n".join(
-            [*lines, f"    found = found{known_only}", f"    {lay_out(letters, 4, before='return found')}"]
+            [
+                *lines,
+                f"    found = found{known_only}",
+                *(f"    found = found{one}" for one in beside),
+                f"    {lay_out(letters, 4, before='return found')}",
+            ]
         )
-    chain = [known_only, lay_out(letters, 8), f".where(job.has_letter(len({constant}_LETTERS)))"]
+    chain = [known_only, *beside, lay_out(letters, 8), f".where(job.has_letter(len({constant}_LETTERS)))"]
     return "\n".join([*lines, *_chain("found", chain)])
 
 

@@ -38,6 +38,7 @@ def streamed(job: StreamJob, constant: str) -> str:
         plans=tupled(map(Code, plans)),
         letters=Code(f"tuple({constant}_LETTERS)"),
         watermark=Code(f"{late:_}"),
+        **({"beside": Code(f"tuple({constant}_BESIDE)")} if job.beside else {}),
     )
     return f"{comment('With --mode stream; `watermark` is how many milliseconds late an event may be.')}\n" + lay_out(
         described, before=f"{constant}_STREAM = "

@@ -33,6 +33,11 @@ OF_EVENTS = {
         ("MATCH_NUMBER()", "in a match query with AFTER MATCH: 1, 2, … in the order of the partition's matches"),
         ("LABEL(name)", "in RETURN and HAVING: what a label of the query says, `QUERY q WITH (name = 'text')`"),
         ("PREV(v).x", "in a condition on v: the x of the event bound to v before this one"),
+        (
+            "LAG(v.x), LAG(v.x, n)",
+            "in WHERE: the x of the event one place, or n, before that of v, among all events of its partition",
+        ),
+        ("LEAD(v.x), LEAD(v.x, n)", "the same of the event behind it"),
     )
 }
 

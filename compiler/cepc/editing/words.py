@@ -11,7 +11,7 @@ from cepc_grammar.units import UNITS
 from cepc_runtime.sql.aggregate_functions import spellings
 
 CONSTANTS: Final = ("FALSE", "NULL", "TRUE")
-AGGREGATES: Final = tuple(sorted((*spellings(), "PREV")))
+AGGREGATES: Final = tuple(sorted((*spellings(), "LAG", "LEAD", "PREV")))
 TYPES: Final = (
     "ARRAY", "BIGINT", "BINARY", "BOOLEAN", "BYTE", "DATE", "DEC", "DECIMAL", "DOUBLE", "FLOAT", "INT", "INTEGER",
     "LONG", "MAP",

@@ -165,7 +165,7 @@ def _execution(
     alone = load(single, context.rates, context.model, context.second)
     states_of = automaton or of_parts or places(query)
     shown = window(query, stream)
-    keeps = tuple(stream_state(size, stream))
+    keeps = tuple(stream_state(size, query, stream))
     sketch, states = _sketches(asked, stream, automaton, of_parts, states_of)
     along = None if automaton else states_of
     return QueryExplanation(

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cepc_runtime.plan.windows import Unbounded
+
 from .describe import duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from cepc_runtime.plan.query import QueryPlan
     from cepc_runtime.streaming.size import QuerySize
 
     from .. import model
 
 
-def stream_state(size: QuerySize | None, stream: model.Stream) -> Iterator[str]:
+def stream_state(size: QuerySize | None, query: QueryPlan, stream: model.Stream) -> Iterator[str]:
     """In words; None is of a query that cannot be a stream."""
     if size is None:
-        yield "cannot be one, for its window has no end"
+        because = "its window has no end" if isinstance(query.window, Unbounded) else "it has LAG or LEAD"
+        yield f"cannot be one, for {because}"
         return
     held = min(duration(size.held, stream), f"less than {duration(size.held + 1, stream)}", key=len)
     if size.session:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 NAVIGATION: Final = ("FIRST", "LAST", "PREV")
 LABEL: Final = "LABEL"
+BESIDE: Final = ("LAG", "LEAD")
 
 _NEAR_AGGREGATES: Final = {
     **{other: function.written for function in AGGREGATES for other in function.also},
@@ -32,7 +33,6 @@ _NEAR_AGGREGATES: Final = {
 _OTHER_NAMES: Final = {
     "isnullorempty": "length", "now": "at", "strlen": "length", "substringof": "contains", "datepart": "date_part",
     "trunc": "date_trunc", "indexof": "instr", "charindex": "locate", "prior": "prev", "previous": "prev",
-    "lag": "prev",
     **{other.lower(): function.name for function in AGGREGATES for other in function.also},
     "iif": "if", "isnull_": "coalesce", "tolower": "lower",
     "toupper": "upper", "len_": "length", "power_": "pow", "string_length": "length",
@@ -99,7 +99,7 @@ def near_function(name: str) -> str | None:
     lower = name.lower()
     if lower in _OTHER_NAMES:
         return _OTHER_NAMES[lower]
-    known = (*names(), *(n.lower() for n in (*spellings(), *NAVIGATION)))
+    known = (*names(), *(n.lower() for n in (*spellings(), *NAVIGATION, *BESIDE)))
     return nearest(lower, known) or nearest(lower, [f.name for f in spark_functions().values() if f.kind == "scalar"])
 
 

@@ -417,6 +417,51 @@ def navigation_offset(span: Span, name: str, is_row: bool) -> Diagnostic:
     )
 
 
+def beside_not_allowed(span: Span, name: str, where: str) -> Diagnostic:
+    return Diagnostic(
+        "E0335", f"{name} out of place", span, f"{name} is not allowed in {where}",
+        notes=(f"{name} looks at the events beside one, among all that agree on `[ ]` and GROUP BY of a query",),
+        hint=f"{name} stands in WHERE of a query or of a named pattern: `WHERE v.x > {name}(v.x)`",
+    )  # fmt: skip
+
+
+def beside_without_column(span: Span, name: str, variable: str) -> Diagnostic:
+    return Diagnostic(
+        "E0335", f"{name} of an event", span, f"`{variable}` is an event, and {name} is of one of its columns",
+        hint=f"write `{name}({variable}.x)`, with a column in the place of x",
+    )  # fmt: skip
+
+
+def beside_without_variable(span: Span, name: str, column: str) -> Diagnostic:
+    return Diagnostic(
+        "E0335", f"{name} without a variable", span, "all events of the partition share this column",
+        hint=f"write `{name}(v.{column})` for the variable `v`",
+    )  # fmt: skip
+
+
+def beside_of_value(span: Span, name: str) -> Diagnostic:
+    return Diagnostic(
+        "E0335", f"{name} of a value", span, f"{name} is of a column of a variable, or a field of one",
+        hint=f"compute with what it gives: `{name}(v.x) + 1`; a computed column of the STREAM may stand in it",
+    )  # fmt: skip
+
+
+def beside_arguments(span: Span, name: str, count: int) -> Diagnostic:
+    hint = f"`COALESCE({name}(v.x), 0)` is 0 where there is no such event" if count > 2 else f"write `{name}(v.x)`"
+    return Diagnostic(
+        "E0335", f"{name} with {count} arguments", span, f"{name} takes a column, and how many places away it is",
+        hint=hint,
+    )  # fmt: skip
+
+
+def beside_places(span: Span, name: str, most: int) -> Diagnostic:
+    other = "LEAD" if name == "LAG" else "LAG"
+    return Diagnostic(
+        "E0335", f"{name} looks a number of places away", span, f"a whole number from 1 to {most:,} stands here",
+        hint=f"`{name}(v.x, 2)` is of the event but one; {other} looks the other way",
+    )  # fmt: skip
+
+
 def prev_of_single(span: Span, variable: str) -> Diagnostic:
     return Diagnostic(
         "E0318",

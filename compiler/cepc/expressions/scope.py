@@ -10,7 +10,7 @@ from cepc_runtime.cheap_dataclass import dataclass
 if TYPE_CHECKING:
     from cepc_grammar import ast
     from cepc_grammar.diagnostic import Diagnostic
-    from cepc_runtime.sql.expression import Expression
+    from cepc_runtime.sql.expression import Expression, Field
     from cepc_runtime.sql.types import DataType
 
 
@@ -40,6 +40,9 @@ class Scope(Protocol):
     def info(self, name: str) -> VariableInfo:
         """The variable of this name; called only with names that came out of this scope."""
 
+    def beside(self, column: Field, places: int) -> Field:
+        """The same column of the event so many places after that one in its partition; called only in WHERE."""
+
 
 class ExpressionContext(Enum):
     """Where an expression stands, hence what may stand in it."""
@@ -51,7 +54,7 @@ class ExpressionContext(Enum):
     """Bare columns of the record at hand, those declared before it; nothing else."""
 
     CONDITION = "WHERE"
-    """WHERE of a query or a named pattern: FIRST, LAST and PREV of a variable; no aggregates."""
+    """WHERE of a query or a named pattern: FIRST, LAST and PREV of a variable, LAG and LEAD; no aggregates."""
 
     AGGREGATE = "RETURN of an aggregate query"
     """Aggregates, and outside them bare columns (the grouping attributes) alone."""

@@ -27,6 +27,7 @@ from ..diagnostics.near import nearest
 from ..standard_library import module_of_function
 from . import aggregates, functions, literals, units_first
 from . import messages as say
+from .beside import beside
 from .conversions import hint_for
 from .meant_pattern import meant
 from .scope import ExpressionContext, Scope
@@ -205,12 +206,17 @@ class Typer:
         name = e.function.text.upper()
         if name in functions.NAVIGATION:
             return self.keep(aggregates.navigation(self._site(), e))
+        if name in functions.BESIDE:
+            return self.keep(beside(self._site(), e))
         if (function := aggregate_written(name)) is not None:
             return self.keep(aggregates.aggregate(self._site(), e, function))
         if name == functions.LABEL:
             return self.keep(self._label(e))
         if name == "NEXT":
-            return self.keep(say.reserved(e.span, "NEXT(v)", "compare the later event with PREV(v)"))
+            hint = (
+                "compare the later event with PREV(v); `LEAD(v.x)` is of the event that comes next, in a match or not"
+            )
+            return self.keep(say.reserved(e.span, "NEXT(v)", hint))
         if e.distinct:
             return self.keep(say.distinct(e.span, name))
         if (unit := units_first.unit_of(e)) is not None:

@@ -20,7 +20,7 @@ from cepc_runtime.sql.functions import find, names
 from ..commands.functions import described
 from ..documenting import document
 from ..editing.words import AGGREGATES, TYPES
-from ..expressions.functions import LABEL, NAVIGATION
+from ..expressions.functions import BESIDE, LABEL, NAVIGATION
 from ..resolve.streams import FORMATS
 from ..standard_library import standard_module, standard_modules
 from .columns import declared_as
@@ -283,7 +283,7 @@ def _functions(declared: DeclaredNames) -> Iterator[Suggestion]:
     for function in declared.functions.values():
         usage = f"{function.name.text}({', '.join(p.text for p in function.parameters)})"
         yield Suggestion(name_text(function.name), "function", usage, to_text(function))
-    for name in sorted({*AGGREGATES, *NAVIGATION, LABEL}):
+    for name in sorted({*AGGREGATES, *NAVIGATION, *BESIDE, LABEL}):
         lines = described(name)
         yield Suggestion(name, "function", lines[0][0] if lines else name, lines[0][1] if lines else "")
     for name in names():

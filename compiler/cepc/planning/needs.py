@@ -9,8 +9,10 @@ from cepc_runtime.plan.select import SelectContiguous
 from cepc_runtime.sql.expression import fields
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from cepc_runtime.plan.query import QueryPlan
-    from cepc_runtime.plan.stream import Letter
+    from cepc_runtime.plan.stream import Beside, Letter
 
     from .. import model
 
@@ -25,10 +27,21 @@ def columns_needed(stream: model.Stream, letters: tuple[Letter, ...], queries: t
     return frozenset(needed)
 
 
-def raw_types_needed(letters: tuple[Letter, ...], queries: tuple[QueryPlan, ...]) -> tuple[str, ...] | None:
+def columns_made_of(beside: Iterable[Beside], stream: model.Stream) -> frozenset[str]:
+    """The columns that say which event stands beside which, and what is asked of it."""
+    made = tuple(beside)
+    every = [name for name, _ in stream.columns] if made else []
+    return frozenset((*every, *(name for column in made for name in (column.column, *column.partition))))
+
+
+def raw_types_needed(
+    letters: tuple[Letter, ...], queries: tuple[QueryPlan, ...], beside: tuple[Beside, ...] = ()
+) -> tuple[str, ...] | None:
     """The types that some letter asks for; None when events of every type count."""
-    if any(isinstance(q.select, SelectContiguous) for q in queries) or any(
-        letter.raw_type is None for letter in letters
+    if (
+        beside
+        or any(isinstance(q.select, SelectContiguous) for q in queries)
+        or any(letter.raw_type is None for letter in letters)
     ):
         return None
     return tuple(sorted({letter.raw_type for letter in letters if letter.raw_type is not None}))

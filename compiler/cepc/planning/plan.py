@@ -11,7 +11,7 @@ from ..automaton.letters import Letters
 from ..automaton.positions import PatternTooLarge
 from .logical import LogicalPlan
 from .messages import too_large
-from .needs import columns_needed, raw_types_needed
+from .needs import columns_made_of, columns_needed, raw_types_needed
 from .query import plan_query
 
 if TYPE_CHECKING:
@@ -52,16 +52,22 @@ def plan_program(program: model.CheckedProgram, *, listed: bool = False) -> Plan
 
 def _stream(stream: model.Stream, letters: tuple[Letter, ...], queries: tuple[QueryPlan, ...]) -> StreamPlan:
     needed = columns_needed(stream, letters, queries)
+    beside = tuple(column for column in stream.beside if column.name in needed)
+    needed |= columns_made_of(beside, stream)
     return StreamPlan(
         name=stream.name,
-        columns=tuple(c for c in stream.column_types.items() if c[0] in needed),
+        columns=(
+            *(c for c in stream.column_types.items() if c[0] in needed),
+            *((column.name, column.type) for column in beside),
+        ),
         all_columns=tuple(name for name, _ in stream.columns),
         time_column=stream.time.column,
         unit=_tick(stream.time),
         order_by=stream.time.order_by,
         type_column=stream.type_column,
         single_type=stream.name if stream.type_column is None else None,
-        raw_types=raw_types_needed(letters, queries),
+        raw_types=raw_types_needed(letters, queries, beside),
+        beside=beside,
     )
 
 

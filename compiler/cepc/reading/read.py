@@ -76,7 +76,7 @@ def read_events(
     the first event is read. `progress` is called with the bytes read so far and how many there are; `treatment` says
     what becomes of records that are no events. What is read is the same on any number of threads.
     """
-    needed = given.needed([name for name, _ in stream.columns])
+    needed = given.needed([name for name, _ in stream.given])
     (reader, files, warnings), wanted = _checked(source, stream, given, needed)
     collected = _Collected(stream, needed, keep, resources)
     certain = {given.source_of(name) for name in (stream.time_column, stream.type_column) if name is not None}
@@ -90,7 +90,7 @@ def read_events(
 
 def check_columns(source: EventSource, stream: StreamPlan, given: StreamInput) -> None:
     """Those of all files, as `read_events` does, which then reads. Raises DataError."""
-    _checked(source, stream, given, given.needed([name for name, _ in stream.columns]))
+    _checked(source, stream, given, given.needed([name for name, _ in stream.given]))
 
 
 def _checked(
@@ -254,9 +254,9 @@ class _Collected:
         self._stream = stream
         first = needed.needed([name for name in (stream.time_column, stream.type_column) if name is not None]).computed
         self._first, self._then = first, tuple(column for column in needed.computed if column not in first)
-        self._columns = [name for name, _ in stream.columns]
+        self._columns = [name for name, _ in stream.given]
         self._file, self._rows_before = "", 0
-        self._schema = pa.schema([pa.field(name, to_arrow(type_)) for name, type_ in stream.columns])
+        self._schema = pa.schema([pa.field(name, to_arrow(type_)) for name, type_ in stream.given])
         self._held = _Held(self._schema, resources)
         self._keep = self._held.add if keep is None else keep
         self._types: Counter[str] = Counter()

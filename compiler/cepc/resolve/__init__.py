@@ -15,7 +15,7 @@ warnings     what is right and may still surprise
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Source
+    from cepc_runtime.plan.stream import Beside
     from cepc_runtime.sql.computed import Computed
 
     from ..automaton.positions import Built
@@ -88,7 +89,10 @@ def check(program: ast.Program, loader: Loader, lost: Lost = NOTHING_LOST) -> Re
     if any(d.severity == "error" for d in diagnostics) or not streams:
         return Resolved(None, diagnostics, imported.sources)
     models = tuple(
-        s.checked.with_fields(checked.fields.get(name, {}).values())
+        replace(
+            s.checked.with_fields(checked.fields.get(name, {}).values()),
+            beside=tuple(checked.beside.get(name, {}).values()),
+        )
         for name, s in streams.items()
         if s.checked is not None
     )
@@ -103,13 +107,14 @@ _OF_UNKNOWN_NAMES = frozenset({"E0201", "E0202", "E0207", "E0301", "W0601"})
 
 @dataclass(frozen=True, slots=True)
 class CheckedQueries:
-    """The queries that are right, positions of theirs, the fields that they group by as columns of each stream, and
-    what is wrong with the other queries.
+    """The queries that are right, positions of theirs, as columns of each stream the fields that they group by and what
+    they ask of events beside one, and what is wrong with the other queries.
     """
 
     queries: list[model.Query]
     built: Mapping[str, Built]
     fields: Mapping[str, Mapping[str, Computed]]
+    beside: Mapping[str, Mapping[str, Beside]]
     problems: list[Diagnostic]
 
 
@@ -122,6 +127,7 @@ def _queries(
     used: dict[str | None, dict[str, ast.Name]] = {}
     overflowing: set[str] = set()
     fields: dict[str, dict[str, Computed]] = {}
+    beside: dict[str, dict[str, Beside]] = {}
     nothing_known = EventTypes(None, declared, streams)
     if not streams and declared.queries and not declared.lost.streams:
         problems.append(say_stream.no_stream(declared.queries[0].name))
@@ -139,6 +145,7 @@ def _queries(
         problems += checked.diagnostics
         if name is not None:
             fields.setdefault(name, {}).update((column.name, column) for column in over.computed)
+            beside.setdefault(name, {}).update((column.name, column) for column in checked.beside)
         if checked.query is not None:
             queries.append(checked.query)
             if checked.built is not None:
@@ -155,7 +162,7 @@ def _queries(
             )
         if name is not None and streams[name].declaration.event_time is None:
             problems.append(say_stream.no_event_time(streams[name].declaration, time_columns(streams[name])))
-    return CheckedQueries(queries, built, fields, problems)
+    return CheckedQueries(queries, built, fields, beside, problems)
 
 
 def _underived(used: Mapping[str, ast.Name], declared: Declarations) -> list[ast.Name]:

@@ -137,6 +137,9 @@ class ColumnScope:
     def info(self, name: str) -> VariableInfo:
         raise KeyError(name)
 
+    def beside(self, column: Field, places: int) -> Field:
+        raise NotImplementedError
+
 
 def _names(expression: ast.Expression, name: str) -> bool:
     return any(reference.parts[0].text == name for reference in references(expression))

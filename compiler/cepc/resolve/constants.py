@@ -17,7 +17,7 @@ from cepc_runtime.sql.types import Array, DataType, Map, Struct
 
 from .. import model
 from ..expressions import ExpressionContext, type_expression
-from ..expressions.functions import NAVIGATION
+from ..expressions.functions import BESIDE, NAVIGATION
 from .messages import tests as say
 from .walk import walk
 
@@ -25,10 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cepc_grammar.diagnostic import Diagnostic
+    from cepc_runtime.sql.expression import Field
 
     from ..expressions import VariableInfo
 
-_OF_EVENTS = frozenset({*spellings(), *NAVIGATION, "NEXT"})
+_OF_EVENTS = frozenset({*spellings(), *NAVIGATION, *BESIDE, "NEXT"})
 _KINDS: dict[str, type[Array] | type[Map] | type[Struct]] = {
     "ARRAY": Array, "MAP": Map, "STRUCT": Struct, "NAMED_STRUCT": Struct
 }  # fmt: skip
@@ -138,3 +139,6 @@ class _NoNames:
 
     def info(self, name: str) -> VariableInfo:
         raise AssertionError(name)
+
+    def beside(self, column: Field, places: int) -> Field:
+        raise NotImplementedError

@@ -52,6 +52,9 @@ class EventScope:
     def info(self, name: str) -> VariableInfo:
         raise KeyError(name)
 
+    def beside(self, column: Field, places: int) -> Field:
+        raise NotImplementedError
+
     def _unknown(self, first: ast.Name, rest: list[ast.Name]) -> Diagnostic:
         if rest and rest[0].text in self.stream.columns:
             return say.variable_in_event(first.text, first.span, rest[0].text)

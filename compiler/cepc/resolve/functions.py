@@ -14,7 +14,7 @@ from cepc_runtime.sql.aggregate_functions import spellings
 from cepc_runtime.sql.functions import find
 from cepc_runtime.sql.functions.spark import spark_functions
 
-from ..expressions.functions import LABEL, NAVIGATION
+from ..expressions.functions import BESIDE, LABEL, NAVIGATION
 from .messages import functions as say
 from .messages.names import argument_kind
 from .names import circles, clashes
@@ -71,7 +71,7 @@ def _own(function: ast.Function) -> Iterator[Diagnostic]:
     if (
         find(name.text) is not None
         or name.text.lower() in spark_functions()
-        or name.text.upper() in (*spellings(), *NAVIGATION, LABEL)
+        or name.text.upper() in (*spellings(), *NAVIGATION, *BESIDE, LABEL)
     ):
         yield say.of_spark(name)
     yield from clashes("parameter", function.parameters)

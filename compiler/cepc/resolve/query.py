@@ -18,7 +18,7 @@ from .names import clashes
 from .negation import check_pattern
 from .partition import Partition, partition
 from .results import Surroundings, kind_of, results
-from .scopes import Names, PatternScope, names
+from .scopes import Names, Others, PatternScope, names
 from .selection import selection
 from .structure import check_structure
 from .variables import Variable, check_variables, variables
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from cepc_grammar import ast
     from cepc_grammar.source import Span
+    from cepc_runtime.plan.stream import Beside
 
     from ..automaton.positions import Built
     from .durations import Tick
@@ -49,7 +50,7 @@ class ResolvedQuery:
     of each.
 
     `overflow` is the warning that its counts can pass BIGINT, which is given once a file. `built` are its positions,
-    where a warning needed them.
+    where a warning needed them. `beside` are columns of its conditions that are of other events.
     """
 
     query: model.Query | None
@@ -57,6 +58,7 @@ class ResolvedQuery:
     types: Mapping[str, Span]
     overflow: Diagnostic | None = None
     built: Built | None = None
+    beside: tuple[Beside, ...] = ()
 
 
 def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -> ResolvedQuery:
@@ -75,7 +77,8 @@ def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -
     problems += _derived(query, inlined.types, types)
     shared, found = partition(query, types.stream, known)
     problems += found
-    conditions, found = _conditions(query, pattern, known, shared, types.stream)
+    others = Others(shared.agree)
+    conditions, found = _conditions(query, pattern, known, shared, types.stream, others)
     problems += found
     kind = kind_of(query)
     problems += clashes("label", [name for name, _ in query.labels])
@@ -122,7 +125,9 @@ def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -
     )
     built = warnings.positions_to_warn(checked)
     problems += () if built is None else warnings.enumeration(checked, built)
-    return ResolvedQuery(checked, tuple(problems), inlined.types, warnings.overflow(query, checked, pattern), built)
+    overflow = warnings.overflow(query, checked, pattern)
+    beside = tuple(others.columns.values())
+    return ResolvedQuery(checked, tuple(problems), inlined.types, overflow, built, beside)
 
 
 def _with_uses(problems: list[Diagnostic], pattern: Written, source: str) -> list[Diagnostic]:
@@ -186,6 +191,7 @@ def _conditions(
     known: Names,
     shared: Partition,
     stream: KnownStream | None,
+    others: Others,
 ) -> tuple[tuple[Sorted, dict[int, Sorted]] | None, list[Diagnostic]]:
     """The conditions of the query, and those of its named patterns by the identity of their nodes."""
     problems: list[Diagnostic] = []
@@ -194,11 +200,13 @@ def _conditions(
     if stream is None:
         problems += structure_problems(query.where, known, agree)
     else:
-        whole, wrong = sort_conditions(query.where, PatternScope(known, stream, agree, reported=shared.wrong))
+        whole, wrong = sort_conditions(
+            query.where, PatternScope(known, stream, agree, reported=shared.wrong, others=others)
+        )
         problems += wrong
     failed = False
     for node in written.conditional(pattern):
-        conditions, wrong = named_conditions(node, stream, agree, known.complete, shared.wrong)
+        conditions, wrong = named_conditions(node, stream, agree, known.complete, shared.wrong, others)
         problems += wrong
         failed = failed or conditions is None
         if conditions is not None:
@@ -212,13 +220,15 @@ def named_conditions(
     agree: frozenset[str] | None,
     complete: bool,
     reported: frozenset[str] = frozenset(),
+    others: Others | None = None,
 ) -> tuple[Sorted | None, list[Diagnostic]]:
     """The conditions of a named pattern in its place, over its own variables."""
     use = node.scope
     known = names(variables(node.body), use.prefix, f"the pattern `{use.name}`", complete=complete)
     if stream is None:
         return None, structure_problems(use.where, known, agree)
-    return sort_conditions(use.where, PatternScope(known, stream, agree, reported=reported))
+    others = others or Others(())
+    return sort_conditions(use.where, PatternScope(known, stream, agree, reported=reported, others=others))
 
 
 def structure_problems(where: ast.Expression | None, known: Names, agree: frozenset[str] | None) -> list[Diagnostic]:

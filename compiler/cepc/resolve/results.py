@@ -10,7 +10,7 @@ from cepc_runtime.sql.aggregate_functions import aggregate_written, spellings
 
 from .. import model
 from ..expressions import ExpressionContext, cannot_be_called, column_name, type_condition, type_expression
-from ..expressions.functions import LABEL, NAVIGATION, is_refused_aggregate, label_named
+from ..expressions.functions import BESIDE, LABEL, NAVIGATION, is_refused_aggregate, label_named
 from .conditions import is_reported
 from .messages import clauses as say
 from .messages import names as say_names
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .streams import KnownStream
 
 _AGGREGATES = frozenset(spellings(countable=True))
-_OF_A_MATCH = frozenset({*NAVIGATION, "NEXT", *spellings(countable=False)})
+_OF_A_MATCH = frozenset({*NAVIGATION, *BESIDE, "NEXT", *spellings(countable=False)})
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from cepc_runtime.cheap_dataclass import dataclass
+from cepc_runtime.plan.stream import Beside
 from cepc_runtime.sql.expression import Expression, Field
 
 from ..expressions import VariableInfo, nested_field
@@ -13,7 +15,7 @@ from .messages import names as say
 from .messages import patterns as say_pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Literal as OneOf
 
     from cepc_grammar import ast
@@ -71,12 +73,31 @@ def names(
     return Names({n.removeprefix(prefix): v for n, v in variables.items()}, aliases, where, complete)
 
 
+class Others:
+    """The columns of a query that are of events beside the one at hand, among those that agree on the partition."""
+
+    def __init__(self, partition: tuple[str, ...]) -> None:
+        self._partition = tuple(sorted(partition))
+        self.columns: dict[str, Beside] = {}
+
+    def column(self, of: Field, places: int, known: Iterable[str]) -> Field:
+        """The column of the events so many places after those that have the column."""
+        far = "" if abs(places) == 1 else f", {abs(places)}"
+        name = f"{'LEAD' if places > 0 else 'LAG'}({of.column}{far}) OVER ({', '.join(self._partition)})"
+        taken = {other.casefold() for other in known}
+        while name.casefold() in taken:
+            name += "'"
+        self.columns[name] = Beside(name, of.column, of.type, places, self._partition)
+        return replace(of, column=name)
+
+
 @dataclass(frozen=True, slots=True)
 class PatternScope:
     """The scope of conditions, and with `result` that of RETURN and HAVING.
 
     `shared` are the columns that may stand bare, None for all of them. `columns` are the result columns that HAVING
-    may name, None elsewhere. `reported` are names that have their error already.
+    may name, None elsewhere. `reported` are names that have their error already. `others` learns of which other events
+    columns are asked for.
     """
 
     names: Names
@@ -85,6 +106,10 @@ class PatternScope:
     result: OneOf["aggregate", "match"] | None = None
     columns: Mapping[str, Expression] | None = None
     reported: frozenset[str] = frozenset()
+    others: Others = field(default_factory=lambda: Others(()))
+
+    def beside(self, column: Field, places: int) -> Field:
+        return self.others.column(column, places, self.stream.columns)
 
     def reference(self, reference: ast.Reference) -> Expression | Diagnostic:
         first, *rest = reference.parts

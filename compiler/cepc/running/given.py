@@ -92,7 +92,7 @@ def read_given(events: Any, stream: StreamPlan, given: StreamInput, bad: Treatme
         if not hasattr(table, "__arrow_c_stream__"):
             raise NoEventsError(f"events are a pyarrow table, a pandas frame, or a path; not {type(events).__name__}")
         table = pa.table(table)
-    needed = given.needed([name for name, _ in stream.columns])
+    needed = given.needed([name for name, _ in stream.given])
     wanted = Wanted(stream.name, needed.columns, given.columns)
     problems = check_schema("", table.schema, wanted)
     if problems:

@@ -45,13 +45,13 @@ def some_of(events: Any, declared: Any, plan: StreamPlan, counted: Read | None) 
 
     events = with_computed(events, declared)
     computed = [column.name for column in declared.computed]
-    places = {name: quote_name(name if name in computed else aside(name, computed)) for name, _ in plan.columns}
+    places = {name: quote_name(name if name in computed else aside(name, computed)) for name, _ in plan.given}
     known = counted if counted is not None else _counted(events, plan, places)
     if known is None:
         return None
     found = events.where(_asked_for(plan, places)).select(*places.values()).limit(LOOKED_AT + 1)
-    table = table_from(found).rename_columns([name for name, _ in plan.columns])
-    read = read_given(table, plan, StreamInput(plan.columns))
+    table = table_from(found).rename_columns([name for name, _ in plan.given])
+    read = read_given(table, plan, StreamInput(plan.given))
     return replace(known, table=read.table)
 
 
@@ -69,7 +69,7 @@ def _counted(events: Any, plan: StreamPlan, places: Mapping[str, str]) -> Read |
     """How many events there are, and of each type, without the events."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    type_ = dict(plan.columns).get(plan.type_column or "")
+    type_ = dict(plan.given).get(plan.type_column or "")
     if plan.type_column is None or not (type_ == STRING or (type_ is not None and is_integer(type_))):
         return Read(None, events.count(), 0, None)
     name = F.col(places[plan.type_column]).cast("string").alias("type")
@@ -94,7 +94,7 @@ def write_good(stream: model.Stream, plan: StreamPlan, place: EventSource, bad: 
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    needed = stream.input.needed([name for name, _ in plan.columns])
+    needed = stream.input.needed([name for name, _ in plan.given])
     for column in needed.computed:
         if functions := spark_only(column.expression):
             raise DataError([messages.not_known_here(column.name, stream.name, functions[0])])
@@ -104,7 +104,7 @@ def write_good(stream: model.Stream, plan: StreamPlan, place: EventSource, bad: 
         def keep(table: Any) -> None:
             file.write_table(table.select(schema.names).cast(schema))
 
-        whole = replace(plan, columns=tuple({**dict(needed.columns), **dict(plan.columns)}.items()))
+        whole = replace(plan, columns=tuple({**dict(needed.columns), **dict(plan.given)}.items()), beside=())
         return read_events(place, whole, stream.input, treatment=bad, keep=keep)
 
 

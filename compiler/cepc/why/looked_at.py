@@ -67,7 +67,7 @@ class LookedAt:
 def look_at(program: model.CheckedProgram, query: model.Query, given: Read) -> LookedAt | None:
     """None where the pattern is too large without some of its conditions, or one of them has no value."""
     (plan,) = plan_program(replace(program, queries=(query,))).plans
-    table = given.table.select([name for name, _ in plan.stream.columns]).slice(0, LOOKED_AT)
+    table = given.table.select([name for name, _ in plan.stream.given]).slice(0, LOOKED_AT)
     finder = Finder(program, plan.stream, read(table, plan.stream), PARTIAL_MATCHES)
     bare = without(query, [c for c in constraints_of(query) if not isinstance(c, Local)])
     bare_plan = finder.plan(replace(bare, select="ANY"))

@@ -102,7 +102,8 @@ def read(table: Any, plan: StreamPlan, threads: int = 1) -> Reading:
     if dropped != Dropped():
         table = table.filter(pa.array(~(no_time | no_type)))
     types, names = _types(table, plan, threads)
-    return Reading(table, types, names, ticks_of(table.column(plan.time_column)), rows, dropped)
+    reading = Reading(table, types, names, ticks_of(table.column(plan.time_column)), rows, dropped)
+    return with_beside(reading, plan) if plan.beside else reading
 
 
 def select(reading: Reading, rows: Ints | Bools | slice) -> Reading:
@@ -135,7 +136,8 @@ def _microseconds(column: Any) -> Any:
 def _columns(table: Any, plan: StreamPlan) -> Any:
     """The plan's columns, and of the stream's others those that are there (for canonical order)."""
     types = dict(plan.columns)
-    names = [n for n in dict.fromkeys((*plan.all_columns, *types)) if n in types or n in table.column_names]
+    given = types if not plan.beside else dict(plan.given)
+    names = [n for n in dict.fromkeys((*plan.all_columns, *types)) if n in given or n in table.column_names]
     return pa.table([_column(table, name, types, plan) for name in names], names)
 
 
@@ -182,6 +184,46 @@ def _as_strings(column: Any) -> Any:
     each = column.dictionary_encode()
     texts = [value.decode(errors="replace") for value in each.dictionary.to_pylist()]  # bytes may be no text
     return pa.array(texts, pa.string()).take(each.indices)
+
+
+# ---- what events beside have -----------------------------------------------------------------------------------------
+
+
+def with_beside(reading: Reading, plan: StreamPlan) -> Reading:
+    """The events with the columns that are of others beside them; those that came with them are kept."""
+    table, orders = reading.table, dict[tuple[str, ...], tuple[Ints, Ints]]()
+    for column in plan.beside:
+        if column.name in table.column_names:
+            continue
+        if column.partition not in orders:
+            orders[column.partition] = _in_order(reading, plan, column.partition)
+        order, groups = orders[column.partition]
+        values = flat(table.column(column.column)).take(_beside(order, groups, column.places))
+        table = table.append_column(column.name, values.cast(to_arrow(column.type)))
+    return replace(reading, table=table)
+
+
+def _in_order(reading: Reading, plan: StreamPlan, partition: Sequence[str]) -> tuple[Ints, Ints]:
+    """At which rows events stand by group, in canonical order, and their groups."""
+    groups, instants = _groups(reading, partition)[0], _instant_keys(reading, plan)
+    order = _sorted(groups, instants)
+    if order is None:
+        order = np.arange(len(groups))
+    groups = groups[order]
+    starts = run_starts([groups, *(i[order] for i in instants)])
+    return _canonical(reading, plan, order, starts) if len(starts) - 1 < len(order) else order, groups
+
+
+def _beside(order: Ints, groups: Ints, places: int) -> Any:
+    """For each row the one that is so many places after it, null where its group has none."""
+    length = len(order)
+    at = np.arange(length) + places
+    inside = (at >= 0) & (at < length)
+    at = np.where(inside, at, 0)
+    inside &= groups[at] == groups
+    rows, none = np.empty(length, dtype=np.int64), np.empty(length, dtype=np.bool_)
+    rows[order], none[order] = order[at], ~inside
+    return pa.array(rows, mask=none)
 
 
 # ---- arranging -------------------------------------------------------------------------------------------------------

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from ..numbers.columns import Ints
     from ..plan.physical import PhysicalPlan
     from ..plan.strategy import PhysicalQuery
+    from ..plan.stream import StreamPlan
+    from ..sql.types import DataType
     from .cutting import Near
     from .on_disk import Source
     from .resources import Resources
@@ -84,18 +86,21 @@ def drive_by_part(
     """
     share = source.rows / max(resources.parts(source.rows, source.size), 1) / 4  # of what fits
     chunk = int(min(max(share, 1), CHUNK))
-    dropped, budgets = _looked_at(source, plan, queries, means, resources, chunk)
     told = _Told(means.work, len(queries), source.rows * len(queries))
-    parting = Parting(plan, replace(means, budgets=budgets), resources, chunk, told)
     found = Found(resources.found)
-    for one in classes_of(queries):
-        own = tuple(queries[number] for number in one.queries)
-        asked = None if one.letters is None else {plan.letters[letter].raw_type for letter in one.letters}
-        with _Files() as files:
-            parts = _by_key(source, one.keys, asked, parting, files)
-            for part in [part for part in parts if part.rows] or parts[:1]:
-                found.add(_of_part(part, own, parting))
-    return found, dropped
+    with _Files() as made:
+        parting = Parting(plan, means, resources, chunk, told)
+        source, without = _with_beside(source, parting, made) if plan.stream.beside else (source, Dropped())
+        dropped, budgets = _looked_at(source, plan, queries, means, resources, chunk)
+        parting = replace(parting, means=replace(means, budgets=budgets))
+        for one in classes_of(queries):
+            own = tuple(queries[number] for number in one.queries)
+            asked = None if one.letters is None else {plan.letters[letter].raw_type for letter in one.letters}
+            with _Files() as files:
+                parts = _by_key(source, one.keys, asked, parting, files)
+                for part in [part for part in parts if part.rows] or parts[:1]:
+                    found.add(_of_part(part, own, parting))
+    return found, without + dropped
 
 
 def _looked_at(
@@ -147,6 +152,43 @@ def _run(
     yield from drive_in_threads(stretch, queries, replace(parting.means, work=work), parting.resources)
     parting.means.work.spent(work.effort)
     pa.default_memory_pool().release_unused()
+
+
+# ---- what events beside have -----------------------------------------------------------------------------------------
+
+
+def _with_beside(source: Source, parting: Parting, files: _Files) -> tuple[Source, Dropped]:
+    """The events with the columns that are of others beside them, partition by partition: each is in memory at once,
+    which no cut in time could change, and then on disk again. And which rows were no events.
+    """
+    stream, dropped = parting.plan.stream, Dropped()
+    plain = replace(stream, columns=stream.given, beside=())
+    for table in in_chunks(source.tables(), parting.chunk):
+        dropped += read(table, plain).dropped
+    for partition in dict.fromkeys(column.partition for column in stream.beside):
+        before = replace(stream, columns=_columns_of(source, stream), beside=())
+        now = tuple(column for column in stream.beside if column.partition == partition)
+        after = replace(before, columns=(*before.columns, *((one.name, one.type) for one in now)), beside=now)
+        with _Files() as parts:
+            by_key = replace(parting, plan=replace(parting.plan, stream=before))
+            file, schema, batches, rows, size = None, None, list[int](), 0, 0
+            for part in _by_key(source, partition, None, by_key, parts):
+                reading = read(part.whole(), after, parting.resources.threads)
+                table = _plain(reading.table)
+                if file is None:
+                    file, schema = files.new(table.schema), table.schema
+                batches += file.add(table)
+                rows, size = rows + table.num_rows, size + table.nbytes
+        if file is None or not rows:
+            return source, Dropped()  # which has no event
+        source = Stored(file, schema, tuple(batches), rows, size)
+    return source, dropped
+
+
+def _columns_of(source: Source, stream: StreamPlan) -> tuple[tuple[str, DataType], ...]:
+    """Those of the plan that the events have by now."""
+    there = set(next(source.tables()).schema.names)
+    return tuple(column for column in stream.columns if column[0] in there)
 
 
 # ---- by key ----------------------------------------------------------------------------------------------------------

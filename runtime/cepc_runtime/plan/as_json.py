@@ -23,7 +23,7 @@ from .query import Measure, OutputPlan
 from .select import SelectAny, SelectContiguous, SelectNext
 from .sharing import JoinEvents, JoinMatches, LeafCondition, MatchAnswer, MatchPart, Member, SharedMatches, SharedStates
 from .strategy import AdjacentCondition, Count, CountNeighbours, Join, List, QueryBy
-from .stream import Letter, StreamPlan
+from .stream import Beside, Letter, StreamPlan
 from .windows import MatchBound, Sessions, Sliding, Unbounded
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ def _frozen(value: Any) -> Any:
 _PLAIN: Final = _Codec(_thawed, _frozen)  # numbers, strings, None, and tuples of them
 _EXPRESSION: Final = _Codec(expression_to, expression_from)
 _AGGREGATE: Final = _Codec(lambda function: function.name, aggregate_named)
+_TYPE: Final = _Codec(lambda type_: type_.sql, from_text)
 _COLUMN: Final = _Codec(lambda column: [column[0], column[1].sql], lambda data: (data[0], from_text(data[1])))
 
 
@@ -176,7 +177,8 @@ _FIELDS: Final[dict[type[Any], dict[str, _Codec]]] = {
     SharedMatches: {"parts": _many(_record(MatchPart)), "answers": _many(_record(MatchAnswer))},
     MatchPart: {"joins": _many(_JOIN), "conditions": _many(_record(LeafCondition))},
     LeafCondition: {"condition": _record(ConditionPlan)},
-    StreamPlan: {"columns": _many(_COLUMN)},
+    StreamPlan: {"columns": _many(_COLUMN), "beside": _many(_record(Beside))},
+    Beside: {"type": _TYPE},
     Letter: {"conditions": _many(_EXPRESSION), "excluded": _many(_many(_EXPRESSION))},
     Edge: {"guards": _GUARDS},
     Acceptance: {"guards": _GUARDS},

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..sql.expression import Aggregate, fields, walk
+from .query import letters_listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ..sql.expression import Expression
     from .query import QueryPlan
+    from .stream import Beside, Letter
 
 
 def columns_read(queries: Iterable[QueryPlan], every: Iterable[str]) -> frozenset[str]:
@@ -32,6 +34,13 @@ def _shows_canonical_order(query: QueryPlan) -> bool:
     # The latest of earlier events is one of several that tie only where such may stand in one match.
     latest = "prev" in asked and any(edge.tie for edge in query.positions.edges)
     return query.returns_events or query.after is not None or collects or ends or latest
+
+
+def beside_read(query: QueryPlan, letters: Sequence[Letter], beside: Iterable[Beside]) -> tuple[Beside, ...]:
+    """Of the columns that are of other events, those that it asks for."""
+    asked = {field.column for e in expressions_of(query) for field in fields(e)}
+    asked.update(f.column for i in letters_listed(query) for e in letters[i].expressions for f in fields(e))
+    return tuple(column for column in beside if column.name in asked)
 
 
 def expressions_of(query: QueryPlan) -> Iterator[Expression]:

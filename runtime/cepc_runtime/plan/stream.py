@@ -19,11 +19,25 @@ Unit = OneOf["us", "ms", "s", "day"]
 
 
 @dataclass(frozen=True, slots=True)
+class Beside:
+    """A column with what another has for the event so many `places` after this one, or before it (LAG, where they are
+    less than 0), among all events that agree on `partition`, in canonical order; null where there is no such event.
+    """
+
+    name: str
+    column: str
+    type: DataType
+    places: int
+    partition: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class StreamPlan:
-    """The columns that the plan reads, in the stream's order, and how events are ordered and typed.
+    """The columns that the plan reads, in the stream's order, and how events are ordered and typed. Those that are
+    `beside`, behind the others, are made of these as soon as all events are there.
 
     `unit` is what a tick is: us (TIMESTAMP, TIMESTAMP_NTZ), day (DATE), or the unit of an integer column. `raw_types`
-    lists all types that some letter asks for; None when every event is needed (ANY, CONTIGUOUS). `single_type`: a
+    lists all types that some letter asks for; None when every event is needed (ANY, CONTIGUOUS, LAG). `single_type`: a
     stream without a type column.
     """
 
@@ -36,6 +50,13 @@ class StreamPlan:
     type_column: str | None
     single_type: str | None
     raw_types: tuple[str, ...] | None
+    beside: tuple[Beside, ...] = ()
+
+    @property
+    def given(self) -> tuple[tuple[str, DataType], ...]:
+        """The columns that events come with."""
+        made = {column.name for column in self.beside}
+        return tuple(column for column in self.columns if column[0] not in made)
 
     @property
     def shown(self) -> tuple[tuple[str, DataType], ...]:

@@ -15,9 +15,11 @@ from .errors import OF_RECORD
 from .streaming.records import MALFORMED
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pyspark.sql import Column, DataFrame
 
-    from .schema import ComputedColumn, Stream
+    from .schema import ComputedColumn, OtherColumn, Stream
 
 
 def with_computed(events: DataFrame, stream: Stream) -> DataFrame:
@@ -34,6 +36,11 @@ def with_computed(events: DataFrame, stream: Stream) -> DataFrame:
             value = F.when(F.col(MALFORMED).isNull(), value)
         events = events.withColumn(column.name, value)
     return events
+
+
+def with_beside(events: DataFrame, columns: Iterable[OtherColumn]) -> DataFrame:
+    """The events of a batch with the columns that are of others."""
+    return events.select("*", *(F.expr(column.sql).alias(column.name) for column in columns))
 
 
 def computable(stream: Stream) -> Column:

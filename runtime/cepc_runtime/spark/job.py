@@ -10,7 +10,7 @@ from ..events.segments import Segments
 from ..parts.classes import Class, chosen
 from ..plan.packed import unpacked
 from ..plan.windows import TimeParts
-from .computed import computable, with_computed
+from .computed import computable, with_beside, with_computed
 from .encoding import encoded
 from .events import CLASS, absent, copies, cut, has_letter, in_able_groups, keys, letters
 from .forms import Form
@@ -19,7 +19,7 @@ from .panes import fitting, windows
 from .query_results import Answers, Rows
 from .rows import no_error
 from .rows import row_schema as _row_schema
-from .schema import ComputedColumn, JobError, Stream
+from .schema import ComputedColumn, JobError, OtherColumn, Stream
 from .settings import SETTINGS
 from .stream_part import StreamPart
 from .streaming.query import Streamed
@@ -42,6 +42,7 @@ __all__ = [
     "Job",
     "JobError",
     "Memory",
+    "OtherColumn",
     "Rows",
     "Running",
     "Segments",
@@ -68,6 +69,7 @@ __all__ = [
     "shares",
     "unpacked",
     "windows",
+    "with_beside",
     "with_computed",
 ]
 

@@ -38,6 +38,16 @@ class ComputedColumn:
 
 
 @dataclass(frozen=True)
+class OtherColumn:
+    """A column that is of other events, as SQL over all of them; its type, and the queries that ask for it."""
+
+    name: str
+    sql: str
+    type: str
+    queries: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Stream:
     """A stream of the program: its columns as declared, those without which a row is no event, and its source if the
     program names one (format and path), with `options` for Spark's reader.

@@ -113,6 +113,18 @@ class Aggregate:
 Expression = Literal | Field | Call | Aggregate
 
 
+def of_variable(variable: str, column: str) -> str:
+    """A column of a variable as it is written. Those that are of other events have names that say of which.
+
+    >>> of_variable("a", "x"), of_variable("a", "LAG(x, 2) OVER (k)")
+    ('a.x', 'LAG(a.x, 2)')
+    """
+    function, bracket, rest = column.partition("(")
+    if bracket and function in ("LAG", "LEAD") and ") OVER (" in rest:
+        return f"{function}({variable}.{rest[: rest.rindex(' OVER (')]}"
+    return f"{variable}.{column}"
+
+
 # ---- walks -----------------------------------------------------------------------------------------------------------
 
 

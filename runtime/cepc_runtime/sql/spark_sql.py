@@ -10,7 +10,7 @@ import decimal
 import math
 from typing import TYPE_CHECKING, Final
 
-from .expression import Aggregate, Call, Expression, Field, Literal, rewrite
+from .expression import Aggregate, Call, Expression, Field, Literal, of_variable, rewrite
 from .literal import literal_sql
 from .types import BIGINT, INT, is_numeric, quote_name
 
@@ -101,8 +101,8 @@ def _readable(leaf: Field | Aggregate) -> str:
     match leaf:
         case Field(None, column):
             return column
-        case Field(variable, column, "each"):
-            return f"{variable}.{column}"
+        case Field(str(variable), column, "each"):
+            return of_variable(variable, column)
         case Field(variable, column, at):
             return f"{at.upper()}({variable}).{column}"
     alone = "" if leaf.function.numbers else leaf.variable or "*"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..cheap_dataclass import dataclass
 from ..panes.shared_panes import families_of
+from ..plan.columns_read import beside_read
 from ..plan.query import numbers_matches
 from ..plan.windows import Unbounded
 from ..sql.types import Array, DataType, Decimal, Map, Struct
@@ -73,9 +74,9 @@ class QuerySize:
 
 
 def state_size(plan: PhysicalPlan) -> tuple[QuerySize, ...]:
-    """What a bucket keeps, of the queries that can be a stream; those with WITHIN UNBOUNDED are left out.
-    What several queries need is kept once for each class of queries. An open window costs nothing beyond the events and
-    panes in it.
+    """What a bucket keeps, of the queries that can be a stream; those with WITHIN UNBOUNDED, or LAG or LEAD, are left
+    out. What several queries need is kept once for each class of queries. An open window costs nothing beyond the
+    events and panes in it.
     """
     classes: dict[tuple[str, ...], list[tuple[int, PhysicalQuery]]] = {}
     for number, query in enumerate(plan.queries):
@@ -93,7 +94,7 @@ def state_size(plan: PhysicalPlan) -> tuple[QuerySize, ...]:
     return tuple(
         _size(query, event, of.get(query.name), types)
         for query in plan.queries
-        if not isinstance(query.window, Unbounded)
+        if not isinstance(query.window, Unbounded) and not beside_read(query, plan.letters, plan.stream.beside)
     )
 
 

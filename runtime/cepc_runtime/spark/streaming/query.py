@@ -22,7 +22,7 @@ from ..encoding import encoded
 from ..events import CLASS, absent, copies, has_letter
 from ..events import letters as letter_words
 from ..rows import ERROR, FAILED, QUERY, Packing, layout_of, of_queries, row_schema, with_columns_of
-from ..schema import JobError, Stream
+from ..schema import JobError, OtherColumn, Stream
 from . import spread
 from .blobs import AHEAD, BLOB, BUCKET, PACKED, pack, unpack
 from .operator import Answering
@@ -43,13 +43,14 @@ class Streamed:
     """A stream of a job as it runs continuously.
 
     `plans` are those of its queries as JSON, `letters` the conditions that Spark evaluates, `watermark` how many
-    milliseconds late an event may be.
+    milliseconds late an event may be. Columns that are of other events, `beside`, only batches have.
     """
 
     stream: Stream
     plans: tuple[str, ...]
     letters: tuple[tuple[str | None, str], ...]
     watermark: int
+    beside: tuple[OtherColumn, ...] = ()
 
     def plan(self, queries: Collection[str]) -> PhysicalPlan:
         """Of these queries, in the order of the program."""
@@ -105,6 +106,8 @@ class Continuous:
             if not set_apart:
                 events = events.withColumn(MALFORMED, F.when(apart, F.raise_error(_no_event(name))))
         events = with_computed(events, self.streamed.stream)
+        for column in self.streamed.beside:  # which no query asks for that is a stream
+            events = events.withColumn(column.name, F.lit(None).cast(column.type))
         computed = computable(self.streamed.stream)
         events = events.where(computed if apart is None else apart | computed)
         found = self._looked_at(timed(events, plan.stream, self.streamed.watermark, self.ahead), apart)
@@ -169,10 +172,17 @@ def continuous(streamed: Streamed, queries: Collection[str], buckets: int, ahead
     """Raises JobError where a query cannot be a stream."""
     names = tuple(name for name in streamed.stream.queries if name in queries)
     plan = streamed.plan(names)
+    asking = {name: column for column in reversed(streamed.beside) for name in column.queries}
+    others = [q.name for q in plan.queries if not isinstance(q.window, Unbounded) and q.name not in asking]
+    rest = f", or leave it out with --queries {','.join(others)}" if others else ""
     for query in plan.queries:
+        if query.name in asking:
+            function = asking[query.name].name.partition("(")[0]
+            raise JobError(
+                f"query {query.name} has {function}, which is for batches: a stream does not keep the events beside"
+                f" one; name them in the pattern, with SELECT CONTIGUOUS{rest}"
+            )
         if isinstance(query.window, Unbounded):
-            others = [q.name for q in plan.queries if not isinstance(q.window, Unbounded)]
-            rest = f", or leave it out with --queries {','.join(others)}" if others else ""
             raise JobError(
                 f"query {query.name} has WITHIN UNBOUNDED, which is for batches: as a stream it would keep every"
                 " event and never give a"
