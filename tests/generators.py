@@ -102,6 +102,7 @@ literals = st.one_of(
     _literal("timestamp_ntz", strings),
 )
 references = st.builds(ast.Reference, _tuples(names))
+_AGGREGATED = st.sampled_from([ast.Name(name) for name in ("SUM", "COUNT", "max", "Avg")])
 _COUNT = st.just(ast.Call(ast.Name("COUNT"), (ast.Star(),)))
 _INTERVALS = st.builds(ast.Interval, _tuples(durations))
 _BINARY: Any = st.sampled_from(
@@ -122,6 +123,7 @@ def _compound(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
         st.builds(ast.Unary, _UNARY, inner),
         st.builds(ast.Call, names, _tuples(inner, 0)),
         st.builds(ast.Call, names, _tuples(inner), st.just(True)),
+        st.builds(ast.Call, _AGGREGATED, _tuples(inner), running=st.just(True)),
         st.builds(ast.Member, operands, names),
         st.builds(ast.Index, inner, inner),
         st.builds(ast.Between, inner, inner, inner, st.booleans()),

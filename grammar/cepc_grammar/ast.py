@@ -160,12 +160,13 @@ class Star:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """`f(a, b)`. `FIRST(v).x` is a Member of a Call."""
+    """`f(a, b)`, `RUNNING f(a)`. `FIRST(v).x` is a Member of a Call."""
 
     function: Name
     arguments: tuple[Expression, ...]
     distinct: bool = False
     span: Span = _span()
+    running: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,9 @@ _CLAUSES = frozenset(
 )
 _AFTER_PATTERN = _CLAUSES | {"AFTER", "AS"}
 _OPERATORS = frozenset({"AND", "OR", "THEN"})
+_BEHIND_OPERAND = frozenset(
+    {"NOT", "DIV", "ILIKE", "RLIKE", "REGEXP", "ESCAPE", "WHEN", "ELSE", "END", "FOR", "SLIDE", "OFFSET", "AFTER"}
+)
 _DEEPER = {"(": 1, ")": -1}
 _KINDS = {"QUOTED": "QUOTED", "NUMBER": "NUMBER", "STRING": "STRING", "BINARY": "BINARY"}
 
@@ -103,6 +106,8 @@ class KeywordLexer(Lexer):
                 return next_text == "("
             case "CASE" | "DISTINCT" | "MATCH":
                 return next_text not in _ENDS_OPERAND
+            case "RUNNING":
+                return next_kind == "WORD" and next_text not in _ENDS_OPERAND | _OPERATORS | _CLAUSES | _BEHIND_OPERAND
             case "WITHIN" if inside_pattern:
                 return next_kind in ("NUMBER", "STRING") or next_text == "UNBOUNDED"
         return not inside_pattern or word in PATTERN_WORDS or word in _CONSTANTS  # a constant: `rise(T, TRUE)`

@@ -79,7 +79,8 @@ def bare(node: ast.Expression) -> Doc:
         case ast.Star():
             return "*"
         case ast.Call(function, arguments, distinct):
-            return _call(name_text(function, OPERAND) + "(", arguments, "DISTINCT " if distinct else "")
+            opening = "RUNNING " * node.running + name_text(function, OPERAND) + "("
+            return _call(opening, arguments, "DISTINCT " if distinct else "")
         case ast.Member(operand, name):
             return cat(_at_least(_POSTFIX, operand), "." + name_text(name))
         case ast.Index(operand, index):

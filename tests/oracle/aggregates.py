@@ -110,7 +110,9 @@ class Aggregate:
             raise DoesNotFit from error
 
 
-def aggregate(call: ast.Call, variables: frozenset[str], events: Events, of_matches: bool) -> Aggregate:
+def aggregate(
+    call: ast.Call, variables: frozenset[str], events: Events, of_matches: bool, prefix: str = ""
+) -> Aggregate:
     """The call made ready. Its argument is about the events of exactly one variable."""
     function = call.function.text.upper()
     if call.distinct or len(call.arguments) != 1 or (function in MATCH_ONLY and not of_matches):
@@ -123,7 +125,7 @@ def aggregate(call: ast.Call, variables: frozenset[str], events: Events, of_matc
     def leaf(node: ast.Expression) -> Typed | None:
         if not isinstance(node, ast.Reference):
             return None
-        variable, rest = variable_in(node.parts, variables)
+        variable, rest = variable_in(node.parts, variables, prefix)
         if variable is None:
             return events.column(node.parts, None)
         mentioned.add(variable)

@@ -8,7 +8,7 @@ from typing import cast as assume
 
 from cepc_grammar import ast
 
-from .errors import Unsupported
+from .errors import EvaluationError, Unsupported
 from .expressions import compiled
 from .stream import Event, Events
 from .typed import Env, Typed, order_key
@@ -47,16 +47,22 @@ class Condition:
         self._plain: set[str] = set()
         self._edges: set[tuple[str, str]] = set()  # ("FIRST" or "LAST", variable)
         self._previous: set[str] = set()
+        self._running: set[str] = set()
         self._has_column = False
         self._test = compiled(expression, self._leaf)
-        self.mentions = frozenset(self._plain | {variable for _, variable in self._edges} | self._previous)
-        if self._previous and len(self.mentions) > 1:
-            raise Unsupported("a conjunct with PREV(v) mentions v alone")
+        self.mentions = frozenset(
+            self._plain | {variable for _, variable in self._edges} | self._previous | self._running
+        )
+        if (self._previous or self._running) and len(self.mentions) > 1:
+            raise Unsupported("a conjunct with PREV(v), or what is RUNNING, mentions v alone")
+        if self._running and any(edge == "LAST" for edge, _ in self._edges):
+            raise Unsupported("LAST beside what is RUNNING")
 
     @property
     def local(self) -> str | None:
         """The variable, when the condition is about each of its events by itself."""
-        return next(iter(self._plain)) if len(self._plain) == 1 and not (self._edges or self._previous) else None
+        others = self._edges or self._previous or self._running
+        return next(iter(self._plain)) if len(self._plain) == 1 and not others else None
 
     def holds(self, bindings: Bindings) -> bool:
         """For every tuple of the events; also when one of its variables, or a bare column, has no event to speak of."""
@@ -72,12 +78,13 @@ class Condition:
 
     def _tuples(self, bindings: Bindings) -> Iterable[Env]:
         rows, rank = self._events.rows, self._events.rank
-        if self._previous:
-            (v,) = self._previous
-            for event in bindings[v]:
+        if self._previous or self._running:
+            (v,) = self._previous | self._running
+            for number, event in enumerate(bindings[v]):
                 earlier = [other for other in bindings[v] if rank[other] < rank[event]]
-                if earlier:
-                    yield {v: rows[event], ("PREV", v): rows[max(earlier)]}
+                if earlier or not self._previous:
+                    previous = rows[max(earlier)] if earlier else None
+                    yield {v: rows[event], ("PREV", v): previous, ("RUNNING", v): bindings[v][: number + 1]}
             return
         names = sorted(self._plain)
         for events in product(*(bindings[v] for v in names)):
@@ -85,6 +92,8 @@ class Condition:
 
     def _leaf(self, node: ast.Expression) -> Typed | None:
         match node:
+            case ast.Call(running=True):
+                return self._aggregate(node)
             case ast.Reference(parts):
                 variable, rest = variable_in(parts, self._variables, self._prefix)
                 if variable is None:
@@ -103,6 +112,25 @@ class Condition:
             case ast.Call(function, (ast.Reference(parts), *far)) if function.text.upper() in ("LAG", "LEAD"):
                 return self._beside(parts, far, -1 if function.text.upper() == "LAG" else 1)
         return None
+
+    def _aggregate(self, call: ast.Call) -> Typed:
+        """Of the events bound to the variable up to the one at hand, it included."""
+        from .aggregates import DoesNotFit, aggregate
+
+        made = aggregate(call, self._variables, self._events, True, self._prefix)
+        if made.variable is None:
+            raise Unsupported("RUNNING COUNT(*)")
+        variable = made.variable
+        self._running.add(variable)
+
+        def value(env: Env) -> object:
+            bound = assume("tuple[Event, ...]", env["RUNNING", variable])
+            try:
+                return made.fitted(made.exact([{variable: bound}], self._events))
+            except DoesNotFit as error:
+                raise EvaluationError(f"{made.function} does not fit") from error
+
+        return Typed(made.type, value)
 
     def _beside(self, parts: tuple[ast.Name, ...], far: list[ast.Expression], direction: int) -> Typed:
         """LAG and LEAD: a value of the event, for all that it is another event's."""
