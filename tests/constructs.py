@@ -123,6 +123,8 @@ def _conditions(where: ast.Expression | None, compiled: Compiled, name: str) -> 
             continue
         called = {node.function.text for node in _walk(part) if isinstance(node, ast.Call)}
         yield from called & {"LAG", "LEAD"}
+        running = {node.function.text for node in _walk(part) if isinstance(node, ast.Call) and node.running}
+        yield from (f"RUNNING {function}" for function in running)
         navigated = called & {"PREV", "FIRST", "LAST"}
         names = {".".join(p.text for p in node.parts) for node in _walk(part) if isinstance(node, ast.Reference)}
         variables = {v for v in known if any(n == v or n.startswith(f"{v}.") for n in names)}

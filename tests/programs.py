@@ -122,6 +122,22 @@ PAIR_OF_OTHERS = (
     "(LAG({v}.x) <= LAST({w}).x) IS NOT FALSE",
 )
 OTHERS = re.compile(r"\b(?:LAG|LEAD)\(([\w.]+)(?:, \d)?\)")
+RUNNING = (
+    "RUNNING SUM({v}.x) < 6",
+    "RUNNING COUNT({v}) <= 2",
+    "RUNNING COUNT({v}.y) >= 1",
+    "{v}.x <= 1.5 * RUNNING AVG({v}.x)",
+    "(RUNNING MIN({v}.x) >= 0) IS NOT FALSE",
+    "RUNNING MAX({v}.y) < 3",
+    "(RUNNING SUM({v}.y) < 4.5) IS NOT FALSE",
+    "RUNNING AVG({v}.z) <= 1.5",
+    "RUNNING SUM({v}.n) < 6000000000",
+    "(RUNNING AVG({v}.y) <= RUNNING SUM({v}.z)) IS NOT FALSE",
+    "(RUNNING MIN({v}.g) = FIRST({v}).g) IS NOT FALSE",
+    "(RUNNING MAX({v}.d) >= PREV({v}).d) IS NOT FALSE",
+    "(RUNNING SUM({v}.x + 1) > PREV({v}).x) IS NOT FALSE",
+    "(RUNNING MAX({v}.o) OR RUNNING COUNT({v}) > 1)",
+)
 AGGREGATES = (
     "COUNT(*)", "COUNT({v})", "SUM({v}.n)", "COUNT({v}.x)", "SUM({v}.x)", "AVG({v}.x)", "MIN({v}.x)", "MAX({v}.y)", "MIN({v}.g)",
     "SUM({v}.y)", "SUM({v}.z)", "AVG({v}.z)", "AVG({v}.y)", "MAX({v}.z)", "MIN({v}.at)", "SUM({v}.x + 1) + COUNT(*)",
@@ -162,8 +178,15 @@ def _conditions(chance: Random, tree: Tree, pairs: bool) -> list[str]:
 
 
 def _beside(chance: Random, tree: Tree, pairs: bool) -> list[str]:
-    """Sometimes a condition with LAG or LEAD; it has a chance of its own, so that it changes no other choice."""
-    if chance.random() > 0.15:
+    """Sometimes a condition with LAG or LEAD, or of events up to one; it has a chance of its own, so that it changes no
+    other choice.
+    """
+    kind = chance.random()
+    if kind > 0.85 and pairs:
+        lists = [v for v in sorted(tree.counts) if tree.counts[v] > 1]
+        v = chance.choice((*lists, *lists, *tree.negated, *sorted(tree.counts)))
+        return [chance.choice(RUNNING).format(v=v)]
+    if kind > 0.15:
         return []
     v, w = chance.choice(sorted(tree.counts)), chance.choice(sorted(tree.counts))
     if pairs and v != w and chance.random() < 0.4:

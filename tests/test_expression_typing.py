@@ -230,6 +230,16 @@ MISTAKES: list[tuple[str, ExpressionContext, list[str]]] = [
     ("LAG(a.i, 1, 0) > 1", C, ["E0335"]),
     ("LAG() > 1", C, ["E0335"]),
     ("FIRST(LAG(b.i)) > 1", C, ["E0313"]),
+    ("RUNNING SUM(b.i)", M, ["E0336"]),
+    ("RUNNING SUM(i) > 1", E, ["E0336"]),
+    ("RUNNING COUNT(*) > 1", C, ["E0336"]),
+    ("RUNNING FIRST(b.i) > 1", C, ["E0336"]),
+    ("RUNNING TRY_SUM(b.i) > 1", C, ["E0336"]),
+    ("RUNNING SUM(b) > 1", C, ["E0328"]),
+    ("RUNNING SUM(b.s) > 1", C, []),
+    ("RUNNING SUM(b.bo) > 1", C, ["E0303"]),
+    ("RUNNING MAX(b.ma) IS NULL", C, ["E0303"]),
+    ("FIRST(RUNNING SUM(b.i)) > 1", C, ["E0313"]),
     ("LAG(FIRST(b.i)) > 1", C, ["E0335"]),
     ("explode(ar)", E, ["E0310"]),
     ("skewness(b.i)", A, ["E0311"]),
@@ -332,6 +342,10 @@ def test_a_condition_is_a_boolean(text: str, expected: list[str]) -> None:
 def test_prev_stands_alone_in_its_conjunct() -> None:
     assert codes("b.i > PREV(b).i AND a.i < b.i", C, condition=True) == []
     assert codes("b.i > PREV(b).i + a.i", C, condition=True) == ["E0326"]
+    assert codes("RUNNING SUM(b.i) > a.i", C, condition=True) == ["E0336"]
+    assert codes("RUNNING SUM(b.i) > RUNNING SUM(a.i)", C, condition=True) == ["E0336"]
+    assert codes("RUNNING SUM(b.i) > LAST(b).i", C, condition=True) == ["E0336"]
+    assert codes("RUNNING SUM(b.i) > PREV(b).i + FIRST(b).i AND a.i > 1", C, condition=True) == []
 
 
 @pytest.mark.parametrize(

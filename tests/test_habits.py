@@ -107,7 +107,7 @@ TYPED = [
      "a condition with PREV(b) mentions `b` alone",
      f"{A} PATTERN SEQ(A a, B b1, B b2) WHERE (b2.price - b1.price > 2 OR b2.price > a.price) WITHIN 1 h"),
     # a running sum
-    (f"{ABS} WHERE SUM(b.price) < 30 WITHIN 1 h", "which is of the whole match or row; there is no running SUM",
+    (f"{ABS} WHERE SUM(b.price) < 30 WITHIN 1 h", "which is of the whole match or row; `RUNNING SUM(v.x)` is of the events up to one",
      f"{ABS} WITHIN 1 h HAVING SUM(b.price) < 30"),
     # a number of events without its least, as in regular expressions
     (f"{A} PATTERN SEQ(A a, B{{,3}}) WITHIN 1 h", "write `B{1,3}`, or `B{0,3}` if there may be none",

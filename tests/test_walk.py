@@ -252,6 +252,7 @@ WALKS = {
     "SEQ(A, B, NOT D) SELECT NEXT": "a NOT that is looked at when the match is complete",
     "SEQ(A, B+, C) WHERE C.x > B.x SELECT NEXT": "the condition C.x > B.x",
     "SEQ(A, B, C, D) WHERE D.x > B.x SELECT NEXT": "the condition D.x > B.x",
+    "SEQ(A, B+) WHERE RUNNING SUM(B.x) < 9 SELECT NEXT": "the condition RUNNING SUM(B.x) < 9",
     "SEQ(A, B, C) WHERE C.x > A.x + B.x SELECT NEXT": "the condition C.x > A.x + B.x",
     "SEQ(A, B+) WHERE LAST(B).x > A.x SELECT CONTIGUOUS": "the condition LAST(B).x > A.x",
     "SEQ(A, B, B) WHERE LAST(B).x > A.x SELECT CONTIGUOUS": None,

@@ -38,6 +38,10 @@ OF_EVENTS = {
             "in WHERE: the x of the event one place, or n, before that of v, among all events of its partition",
         ),
         ("LEAD(v.x), LEAD(v.x, n)", "the same of the event behind it"),
+        (
+            "RUNNING COUNT(v), RUNNING SUM(v.x)",
+            "in a condition on v: over the events bound to v up to this one; AVG, MIN and MAX too",
+        ),
     )
 }
 

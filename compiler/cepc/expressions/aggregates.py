@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_runtime.cheap_dataclass import dataclass
-from cepc_runtime.sql.aggregate_functions import has_exact_squares
+from cepc_runtime.sql.aggregate_functions import aggregate_written, has_exact_squares
 from cepc_runtime.sql.expression import Aggregate, At, Expression, Field, aggregates, fields, rewrite, variables, walk
 from cepc_runtime.sql.functions.coercion import INTERVALS, NUMERIC, cast_to, describe, implicit_type
 from cepc_runtime.sql.types import (
@@ -175,6 +175,22 @@ def aggregate(site: CallSite, call: ast.Call, function: AggregateFunction) -> Ex
     if typed is None:
         return None
     return _of_expression(site.scope, function, name, typed, argument)
+
+
+def running(site: CallSite, call: ast.Call) -> Expression | Diagnostic | None:
+    """`RUNNING SUM(v.x)`: of the events of v up to the one at hand. None where the argument has errors."""
+    name = call.function.text.upper()
+    function = aggregate_written(name)
+    if function is None or name != function.written or not function.runs:
+        return say.no_running(call.span, name)
+    if site.inside:
+        return say.nested_aggregate(call.span, site.inside, f"RUNNING {name}")
+    if site.context != ExpressionContext.CONDITION:
+        return say.running_not_allowed(call.span, name, site.context.value)
+    if isinstance(call.arguments[0] if call.arguments else None, ast.Star):
+        return say.running_of_all(call.span)
+    made = aggregate(replace(site, context=ExpressionContext.MATCH), replace(call, running=False), function)
+    return replace(made, running=True) if isinstance(made, Aggregate) else made
 
 
 def _aggregate_refused(site: CallSite, call: ast.Call, name: str, function: AggregateFunction) -> Diagnostic | None:

@@ -297,11 +297,13 @@ def mixed_variables(span: Span, name: str, variables: Iterable[str]) -> Diagnost
 
 
 def aggregate_not_allowed(span: Span, name: str, where: str, *, numbers: bool = False) -> Diagnostic:
+    function = aggregate_written(name)
+    running = function is not None and function.runs
     cure = (
         f"write `HAVING {name}() …` after the pattern: it leaves out rows, and changes no number"
         if numbers
-        else f"write `HAVING {name}(…) …` after the pattern, which is of the whole match or row; "
-        f"there is no running {name}"
+        else f"write `HAVING {name}(…) …` after the pattern, which is of the whole match or row"
+        + (f"; `RUNNING {name}(v.x)` is of the events up to one" if running else "")
     )
     return Diagnostic(
         "E0315",
@@ -459,6 +461,49 @@ def beside_places(span: Span, name: str, most: int) -> Diagnostic:
     return Diagnostic(
         "E0335", f"{name} looks a number of places away", span, f"a whole number from 1 to {most:,} stands here",
         hint=f"`{name}(v.x, 2)` is of the event but one; {other} looks the other way",
+    )  # fmt: skip
+
+
+def no_running(span: Span, name: str) -> Diagnostic:
+    return Diagnostic(
+        "E0336", f"no RUNNING {name}", span, "RUNNING stands before COUNT, SUM, AVG, MIN and MAX",
+        hint=f"leave RUNNING out: `{name}(v).x` is of one event"
+        if name in ("FIRST", "LAST", "PREV")
+        else "`RUNNING SUM(v.x)` is of the events of v up to the one at hand",
+    )  # fmt: skip
+
+
+def running_not_allowed(span: Span, name: str, where: str) -> Diagnostic:
+    return Diagnostic(
+        "E0336", f"RUNNING {name} out of place", span, f"RUNNING is not allowed in {where}",
+        notes=("it is of the events of a variable up to the one of which a condition is asked",),
+        hint=f"leave RUNNING out: in results and HAVING {name} is of the whole match; in WHERE "
+        f"`RUNNING {name}(v.x) < 100` is of the events up to one",
+    )  # fmt: skip
+
+
+def running_of_all(span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0336", "RUNNING COUNT(*)", span, "it is of the events of one variable",
+        hint="write `RUNNING COUNT(v)` for the variable `v`",
+    )  # fmt: skip
+
+
+def running_beside_others(span: Span, variable: str, others: Iterable[str]) -> Diagnostic:
+    names = ", ".join(f"`{o}`" for o in others)
+    return Diagnostic(
+        "E0336", "RUNNING beside another variable", span,
+        f"a condition with RUNNING of `{variable}` mentions `{variable}` alone; this mentions {names} too",
+        notes=(f"it is asked of every event of `{variable}`, whatever the rest of the match is",),
+        hint="conditions joined by AND can stand apart",
+    )  # fmt: skip
+
+
+def running_beside_last(span: Span, variable: str) -> Diagnostic:
+    return Diagnostic(
+        "E0336", "RUNNING beside LAST", span,
+        f"which event of `{variable}` is the last is not known at the one of which this is asked",
+        hint=f"the event at hand is `{variable}.x`, the first one `FIRST({variable}).x`",
     )  # fmt: skip
 
 

@@ -13,7 +13,18 @@ from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.aggregate_functions import aggregate_written
-from cepc_runtime.sql.expression import Call, Expression, Field, Literal, children, conjuncts, walk
+from cepc_runtime.sql.expression import (
+    Call,
+    Expression,
+    Field,
+    Literal,
+    children,
+    conjuncts,
+    fields,
+    variables,
+    walk,
+)
+from cepc_runtime.sql.expression import aggregates as aggregates_in
 from cepc_runtime.sql.functions import Mismatch, named
 from cepc_runtime.sql.functions.coercion import can_cast, cast_to
 from cepc_runtime.sql.functions.conditions import choose, item
@@ -77,6 +88,7 @@ def type_condition(
         typed = None
     if typed is not None:
         typer.found += _beside_prev(expression, typed)
+        typer.found += _beside_running(expression, typed)
     return typer.result(None if typed is None else cast_to(typed, BOOLEAN))
 
 
@@ -89,6 +101,19 @@ def _beside_prev(written: ast.Expression, typed: Expression) -> list[Diagnostic]
         others = dict.fromkeys(f.variable for f in found if f.variable not in (previous, None))
         if previous is not None and others:
             errors.append(say.prev_beside_others(written.span, previous, [o for o in others if o is not None]))
+    return errors
+
+
+def _beside_running(written: ast.Expression, typed: Expression) -> list[Diagnostic]:
+    """Conditions with what is RUNNING that mention other variables too, or LAST of the same."""
+    errors: list[Diagnostic] = []
+    for conjunct in conjuncts(typed):
+        running = next((a.variable for a in aggregates_in(conjunct) if a.variable is not None), None)
+        others = [v for v in variables(conjunct) if v != running]
+        if running is not None and others:
+            errors.append(say.running_beside_others(written.span, running, others))
+        elif running is not None and any(f.at == "last" for f in fields(conjunct)):
+            errors.append(say.running_beside_last(written.span, running))
     return errors
 
 
@@ -204,6 +229,8 @@ class Typer:
     def _call(self, e: ast.Call, target: DataType | None = None) -> Expression | None:
         """A call; around one whose type only Spark knows, the type of a cast is its `target`."""
         name = e.function.text.upper()
+        if e.running:
+            return self.keep(aggregates.running(self._site(), e))
         if name in functions.NAVIGATION:
             return self.keep(aggregates.navigation(self._site(), e))
         if name in functions.BESIDE:

@@ -11,7 +11,7 @@ from cepc_runtime.plan.query import Measure, OutputPlan
 from cepc_runtime.plan.select import Select, SelectAny, SelectContiguous, SelectNext
 from cepc_runtime.plan.strategy import AdjacentCondition, Reason
 from cepc_runtime.plan.windows import Sessions
-from cepc_runtime.sql.expression import Aggregate, Expression, counted, walk
+from cepc_runtime.sql.expression import Aggregate, Expression, aggregates, counted, walk
 from cepc_runtime.sql.types import DOUBLE
 
 from ..automaton.adjacent import NotAdjacent, edge_conditions
@@ -101,9 +101,10 @@ def _counting(
         on_edges = edge_conditions(positions, conditions)
         made = deterministic(positions, letters, on_edges, query.select)
     except NotAdjacent as answer:
-        return Uncountable(
-            Reason("no neighbours" if answer.condition.negation is None else "negated", answer.condition.text)
-        )
+        condition = answer.condition
+        if aggregates(condition.expression):
+            return Uncountable(Reason("running", condition.text))
+        return Uncountable(Reason("no neighbours" if condition.negation is None else "negated", condition.text))
     except NotCounted as answer:
         return Uncountable(Reason("NOT", str(answer)))
     except Undecided:

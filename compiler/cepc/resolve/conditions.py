@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
 from cepc_runtime.cheap_dataclass import dataclass
-from cepc_runtime.sql.expression import Expression, Field, fields, rewrite
+from cepc_runtime.sql.expression import Expression, Field, aggregates, fields, rewrite
 from cepc_runtime.sql.expression import variables as mentioned
 
 from .. import model
@@ -84,7 +84,7 @@ def sort(typed: Iterable[tuple[ast.Expression, Expression]], names: Names) -> So
         about = mentioned(expression)
         if not about:
             shared.append(expression)
-        elif len(about) == 1 and all(f.at == "each" for f in fields(expression)):
+        elif len(about) == 1 and all(f.at == "each" for f in fields(expression)) and not aggregates(expression):
             tests.setdefault(about[0], []).append(rewrite(expression, _of_event))
         else:
             from cepc_grammar.printer import to_text  # here, because most programs start without the printer

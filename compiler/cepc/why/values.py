@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -10,7 +11,8 @@ import pyarrow as pa
 
 from cepc_grammar.spelling import string_text
 from cepc_runtime.cheap_dataclass import dataclass
-from cepc_runtime.enumerate.condition import Condition
+from cepc_runtime.enumerate.condition import NO_COLUMN, Condition
+from cepc_runtime.enumerate.evaluation import Evaluator
 from cepc_runtime.plan.positions import ConditionPlan
 from cepc_runtime.results.as_text import as_text
 from cepc_runtime.sql.evaluate import EvaluationError, evaluate
@@ -98,17 +100,32 @@ class ValueTexts:
         begins = np.array([*map(instants.index, instants), len(match)], dtype=np.int64)
         rows = np.array([b.row for b in match], dtype=np.int64)
         found = []
+        evaluator = Evaluator(self._reading.table.take(pa.array(rows)))
         for tuples, positions in asked.tuples(bound, begins):
-            places = {key: rows[at] for key, at in positions.items()}
-            found += [self._tried(condition, places, i) for i in range(len(tuples))]
+            places = {key: rows[at] for key, at in positions.items() if key.column != NO_COLUMN}
+            values = asked.values(bound, tuples, positions, evaluator)
+            found += [
+                self._tried(condition, places, i, {a: values[a].slice(i, 1) for a in asked.running})
+                for i in range(len(tuples))
+            ]
         return found
 
-    def _tried(self, condition: Expression, places: Mapping[FieldKey, Ints], i: int) -> Tried:
+    def _tried(
+        self,
+        condition: Expression,
+        places: Mapping[FieldKey, Ints],
+        i: int,
+        running: Mapping[Aggregate, Any] = MappingProxyType({}),
+    ) -> Tried:
         at = {key: int(rows[i]) for key, rows in places.items()}
         columns = {key: self._reading.table.column(key.column).slice(row, 1) for key, row in at.items()}
         texts: dict[Field | Aggregate, str] = {f: text_of(columns[f.key]) for f in fields(condition)}
+        texts |= {a: text_of(column) for a, column in running.items()}
         try:
-            plain = {key: pa.concat_arrays(column.chunks) for key, column in columns.items()}
+            plain: dict[FieldKey | Aggregate, Any] = {
+                key: pa.concat_arrays(column.chunks) for key, column in columns.items()
+            }
+            plain.update(running.items())
             holds = evaluate(condition, plain, 1)[0].as_py() is True
         except EvaluationError as error:
             return Tried(tuple(dict.fromkeys(at.values())), f"{with_values(condition, texts)}: {error.reason}", False)
@@ -215,6 +232,9 @@ class _OneMatch:
 
     def any_event(self) -> Ints:
         return np.array([0])
+
+    def running(self, aggregate: Aggregate) -> None:
+        """Nobody keeps it."""
 
     def _places(self, variable: str) -> Ints:
         return np.flatnonzero(np.array([v == variable for v in self._variables], dtype=np.bool_))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ..cheap_dataclass import dataclass
-from ..numbers.doubles import UNIT, of_units, pair
+from ..numbers.doubles import UNIT, of_units, pair, together
 from .ragged import starts_of
 
 if TYPE_CHECKING:
@@ -65,6 +65,33 @@ class Binned:
         if any(isinstance(total, Fraction) for total in totals):
             return np.array([*totals, None], dtype=object)[:-1], np.array(rests)
         return np.array(totals, dtype=np.float64), np.array(rests, dtype=np.float64)
+
+
+FEW: Final = 5
+"""Bins next to each other are three doubles, without the first two each."""
+
+
+def rounded(found: Binned) -> tuple[Column, Column]:
+    """What `numbers` gives; at once where the bins are few."""
+    most, least = max(found.bins, default=0), min(found.bins, default=0)
+    if most - least >= FEW or least * BITS < -UNIT:
+        return found.numbers()
+    some = [found.bins.get(most - i, np.zeros(len(found), dtype=np.int64)) for i in range(FEW)]
+    for i in range(FEW - 1, 0, -1):
+        over = some[i] >> BITS
+        some[i], some[i - 1] = some[i] - (over << BITS), some[i - 1] + over
+    with np.errstate(over="ignore", invalid="ignore"):
+        first = np.ldexp(some[0].astype(np.float64), most * BITS)
+        pairs = ((some[i] << BITS) + some[i + 1] for i in (1, 3))
+        rest, last = (
+            np.ldexp(both.astype(np.float64), max((most - i) * BITS, -UNIT))
+            for both, i in zip(pairs, (2, 4), strict=True)
+        )
+        totals, rests = together(first, rest, last)
+    plain = found.special == 0
+    if not np.isfinite(totals[plain]).all() or np.abs(some[0]).max(initial=0) >= 1 << 53:
+        return found.numbers()
+    return np.where(plain, totals, found.special), np.where(plain, rests, 0.0)
 
 
 def binned(counts: Ints, values: Floats) -> Binned:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from .block import Path
 from .memory import BoundEnd, Start
 
 if TYPE_CHECKING:
+    from ..sql.expression import Aggregate
     from .block import MatchBlock
     from .condition import Condition
     from .memory import MatchMemory
@@ -49,6 +50,9 @@ class PathBound:
 
     def any_event(self) -> Ints:
         return self._path.level(self._path.length - 1)[1]
+
+    def running(self, aggregate: Aggregate) -> tuple[Any, Bools] | None:  # noqa: ARG002
+        return None
 
 
 class Extended:
@@ -131,6 +135,9 @@ class NewestBound(CurrentBound):
 
     def one(self, variable: str) -> Ints | None:
         return self.any_event() if variable == self._newest else super().one(variable)
+
+    def running(self, aggregate: Aggregate) -> tuple[Any, Bools] | None:
+        return self._kept.running(aggregate, self._scope, self._memory)
 
     def before(self, variable: str) -> Ints:
         if self._before is None or self._enters:

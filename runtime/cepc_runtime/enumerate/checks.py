@@ -55,7 +55,7 @@ class Checks:
     ) -> None:
         self.pattern, self.conditions = pattern, tuple(conditions)
         self._timeline, self._evaluator = timeline, evaluator
-        self.memory = MatchMemory(pattern, conditions)
+        self.memory = MatchMemory(pattern, conditions, timeline, evaluator)
         self.shares = shares_of(pattern, conditions)
         by_cost = sorted(
             range(len(conditions)),

@@ -8,21 +8,30 @@ condition may exclude it.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
+import pyarrow as pa
 
 from ..cheap_dataclass import dataclass
-from ..sql.expression import FieldKey, fields
-from .ragged import product, slices, starts_of
+from ..numbers.columns import as_bools
+from ..sql.evaluate import EvaluationError, evaluate
+from ..sql.evaluate.truths import truths
+from ..sql.expression import FieldKey, aggregates, fields, variables
+from ..sql.spark_sql import describe
+from .ragged import expand, product, slices, starts_of
+from .running import over
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ..plan.positions import ConditionPlan
+    from ..sql.expression import Aggregate
     from .evaluation import Evaluator
     from .timeline import Bools, Ints
 
+NO_COLUMN: Final = ""
+"""Stands for an event itself, where none of its columns is asked for."""
 _TUPLES = 1 << 18
 """How many tuples are evaluated at once."""
 
@@ -48,6 +57,9 @@ class Bound(Protocol):
     def any_event(self) -> Ints:
         """Some event of each row, for what all events share."""
 
+    def running(self, aggregate: Aggregate) -> tuple[Any, Bools] | None:
+        """Of the events up to `one`, and where it does not fit; None where nobody has kept it."""
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -65,12 +77,16 @@ class Condition:
     def __init__(self, plan: ConditionPlan) -> None:
         self.plan = plan
         self.keys: tuple[FieldKey, ...] = tuple(dict.fromkeys(field.key for field in fields(plan.expression)))
-        self.variables = frozenset(key.variable for key in self.keys if key.variable is not None)
+        self.running = aggregates(plan.expression)
+        """Aggregates of a variable's events up to the one that it is asked of; then it mentions no other variable."""
+        self._asked = (*self.keys, *dict.fromkeys(FieldKey(a.variable, NO_COLUMN) for a in self.running))
+        self.variables = frozenset(variables(plan.expression))
 
     @cached_property
     def eaches(self) -> tuple[str, ...]:
         """The variables each of whose events it is about."""
-        return self._variables("each", "prev")
+        running = (aggregate.variable for aggregate in self.running if aggregate.variable is not None)
+        return tuple(dict.fromkeys((*self._variables("each", "prev"), *running)))
 
     @cached_property
     def previous(self) -> tuple[str, ...]:
@@ -92,7 +108,7 @@ class Condition:
         holds = np.ones(bound.count, dtype=np.bool_)
         undecided = np.zeros(bound.count, dtype=np.bool_)
         for rows, positions in self.tuples(bound, instant_start):
-            true, failed = evaluator.test(self.plan.expression, positions, len(rows))
+            true, failed = truths(self.plan.expression, self.values(bound, rows, positions, evaluator), len(rows))
             holds[rows[~(true | failed)]] = False
             undecided[rows[failed]] = True
         return Verdict(holds, undecided & holds)
@@ -101,8 +117,36 @@ class Condition:
         """For each row whether the condition holds; what cannot be evaluated is an error now."""
         holds = np.ones(bound.count, dtype=np.bool_)
         for rows, positions in self.tuples(bound, instant_start):
-            holds[rows[~evaluator.demand(self.plan.expression, positions, len(rows))]] = False
+            values = self.values(bound, rows, positions, evaluator)
+            holds[rows[~as_bools(evaluate(self.plan.expression, values, len(rows)))]] = False
         return holds
+
+    def values(
+        self, bound: Bound, rows: Ints, positions: Mapping[FieldKey, Ints], evaluator: Evaluator
+    ) -> dict[FieldKey | Aggregate, Any]:
+        """What stands in it, for each tuple. Raises EvaluationError where a running aggregate does not fit."""
+        found: dict[FieldKey | Aggregate, Any] = {key: evaluator.take(key.column, positions[key]) for key in self.keys}
+        return found | {a: self._up_to(a, bound, rows, positions, evaluator) for a in self.running}
+
+    def _up_to(
+        self, aggregate: Aggregate, bound: Bound, rows: Ints, positions: Mapping[FieldKey, Ints], evaluator: Evaluator
+    ) -> Any:
+        assert aggregate.variable is not None
+        known = bound.running(aggregate)
+        if known is not None:
+            column, misfits = known
+            column, misfits = column.take(pa.array(rows)), misfits[rows]
+        else:
+            at = positions[FieldKey(aggregate.variable, NO_COLUMN)]
+            counts, flat = bound.every(aggregate.variable)
+            which, place = expand(counts[rows])
+            each = flat[starts_of(counts)[rows][which] + place]
+            upto = each <= at[which]
+            column, misfits = over(aggregate, np.bincount(which[upto], minlength=len(rows)), each[upto], evaluator)
+        if misfits.any():
+            hint = "CAST what is added AS DECIMAL(38, 0)" if aggregate.function.of_any_size else ""
+            raise EvaluationError(f"a value past {aggregate.type.sql}", "running", describe(aggregate), hint)
+        return column
 
     def tuples(self, bound: Bound, instant_start: Ints) -> Iterable[tuple[Ints, Mapping[FieldKey, Ints]]]:
         """Tuples in portions: the row of each, and the event that each field is of."""
@@ -128,7 +172,7 @@ class Condition:
         shared = bound.any_event() if any(key.variable is None for key in self.keys) else None
         for tuple_rows, chosen in self._chosen(rows, listed, instant_start):
             positions: dict[FieldKey, Ints] = {}
-            for key in self.keys:
+            for key in self._asked:
                 if key.variable is None:
                     assert shared is not None
                     positions[key] = shared[tuple_rows]

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..numbers.columns import as_bools, flat
+from ..numbers.columns import flat
 from ..sql.evaluate import evaluate
-from ..sql.evaluate.truths import truths
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..sql.expression import Aggregate, Expression, FieldKey
-    from .timeline import Bools, Ints
+    from .timeline import Ints
 
 
 class Evaluator:
@@ -41,13 +40,5 @@ class Evaluator:
         """The expression for each tuple; field values are of the events given."""
         return evaluate(expression, self._fields(positions), count)
 
-    def demand(self, expression: Expression, positions: Mapping[FieldKey, Ints], count: int) -> Bools:
-        """For which tuples it is true (not null). Raises EvaluationError."""
-        return as_bools(self.values(expression, positions, count))
-
     def _fields(self, positions: Mapping[FieldKey, Ints]) -> dict[FieldKey | Aggregate, Any]:
         return {key: self.take(key.column, at) for key, at in positions.items()}
-
-    def test(self, expression: Expression, positions: Mapping[FieldKey, Ints], count: int) -> tuple[Bools, Bools]:
-        """For which tuples it is true (not null), and for which it cannot be evaluated."""
-        return truths(expression, self._fields(positions), count)

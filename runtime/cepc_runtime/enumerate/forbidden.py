@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..plan.positions import Instance
+    from ..sql.expression import Aggregate
     from .block import MatchBlock
     from .condition import Condition
     from .evaluation import Evaluator
@@ -55,6 +56,9 @@ class JointBound:
 
     def any_event(self) -> Ints:
         return self._negated.any_event()
+
+    def running(self, aggregate: Aggregate) -> None:
+        """Nobody keeps it."""
 
 
 class Forbidden:

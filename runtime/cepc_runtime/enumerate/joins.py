@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from ..plan.query import QueryPlan
     from ..plan.sharing import JoinStep, MatchAnswer, MatchPart, SharedMatches
+    from ..sql.expression import Aggregate
     from .budget import MatchBudget
     from .evaluation import Evaluator
     from .search import SearchMeans
@@ -114,6 +115,9 @@ class _Bound:
 
     def any_event(self) -> Ints:
         return self._some
+
+    def running(self, aggregate: Aggregate) -> None:
+        """Nobody keeps it."""
 
 
 @dataclass(frozen=True)

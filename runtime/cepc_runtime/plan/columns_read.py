@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..sql.expression import Aggregate, fields, walk
+from ..sql.expression import Aggregate, aggregates, fields, walk
 from .query import letters_listed
 
 if TYPE_CHECKING:
@@ -32,7 +32,9 @@ def _shows_canonical_order(query: QueryPlan) -> bool:
     asked = {f.at for e in (*shown, *(c.expression for c in query.conditions)) for f in fields(e)}
     ends = not asked.isdisjoint(("first", "last"))
     # The latest of earlier events is one of several that tie only where such may stand in one match.
-    latest = "prev" in asked and any(edge.tie for edge in query.positions.edges)
+    # So are those up to one, of which some aggregates are.
+    up_to = "prev" in asked or any(aggregates(c.expression) for c in query.conditions)
+    latest = up_to and any(edge.tie for edge in query.positions.edges)
     return query.returns_events or query.after is not None or collects or ends or latest
 
 

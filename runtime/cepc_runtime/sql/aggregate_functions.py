@@ -127,6 +127,11 @@ class AggregateFunction:
         return self.combination not in ("list", "number")
 
     @property
+    def runs(self) -> bool:
+        """Whether a condition may have it of the events up to one."""
+        return self.countable and not self.squares
+
+    @property
     def linear(self) -> bool:
         """Whether that of `x + y` is that of x and that of y, added."""
         return self.adds and not self.divided

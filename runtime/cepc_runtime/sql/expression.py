@@ -85,7 +85,7 @@ class Aggregate:
     `argument` is None when events themselves are counted, COUNT(*), COUNT(E), and for MATCH_NUMBER(). `safe` is
     TRY_COUNT, TRY_SUM, or a TRY_CAST around: null when the value does not fit. `target` is the type of a cast directly
     around a COUNT or an exact SUM, in which the runtime computes (docs/language.md, "Results"); `type` is then the
-    same.
+    same. `running`: in a condition, of the events up to the one at hand.
     """
 
     function: AggregateFunction
@@ -94,6 +94,7 @@ class Aggregate:
     safe: bool
     target: DataType | None
     type: DataType
+    running: bool = False
 
     def __post_init__(self) -> None:
         alone = self.function.counts or self.function.numbers
@@ -228,8 +229,9 @@ def to_data(expression: Expression) -> dict[str, Any]:
             return {"field": column, "of": variable, "at": at, "type": type_.sql}
         case Call(function, arguments, type_):
             return {"call": function, "arguments": [to_data(a) for a in arguments], "type": type_.sql}
-        case Aggregate(function, variable, argument, safe, target, type_):
+        case Aggregate(function, variable, argument, safe, target, type_, running):
             return {
+                **({"running": True} if running else {}),
                 "aggregate": function.name,
                 "of": variable,
                 "argument": None if argument is None else to_data(argument),
@@ -252,7 +254,8 @@ def from_data(data: dict[str, Any]) -> Expression:
         case {"aggregate": function, "of": variable, "argument": argument, "safe": safe, "target": target}:
             inner = None if argument is None else from_data(argument)
             wanted = None if target is None else from_text(target)
-            return Aggregate(aggregate_named(function), variable, inner, safe, wanted, type_)
+            is_running = bool(data.get("running"))
+            return Aggregate(aggregate_named(function), variable, inner, safe, wanted, type_, is_running)
     raise ValueError(f"not an expression: {data!r}")
 
 

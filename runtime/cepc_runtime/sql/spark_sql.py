@@ -107,7 +107,7 @@ def _readable(leaf: Field | Aggregate) -> str:
             return f"{at.upper()}({variable}).{column}"
     alone = "" if leaf.function.numbers else leaf.variable or "*"
     called = alone if leaf.argument is None else describe(leaf.argument)
-    text = f"{leaf.function.written}({called})"
+    text = f"{'RUNNING ' * leaf.running}{leaf.function.written}({called})"
     if leaf.target is not None:
         return f"{'TRY_' * leaf.safe}CAST({text} AS {leaf.target.sql})"
     return f"{'TRY_' * leaf.safe}{text}"

@@ -18,7 +18,7 @@ from cepc_grammar.pattern import And, Not, Seq
 from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.select import SelectAny
 from cepc_runtime.plan.sharing import JoinEvents, JoinMatches, LeafCondition, MatchAnswer, MatchPart, SharedMatches
-from cepc_runtime.sql.expression import Field, rewrite, variables
+from cepc_runtime.sql.expression import Field, aggregates, rewrite, variables
 
 from .. import pattern as tree
 from ..workload import Note
@@ -120,7 +120,7 @@ def asked_of(query: QueryPlan, pattern: tree.Pattern) -> Asked | None:
     """The query, if its matches can be found by joins."""
     if query.kind != "match" or not isinstance(query.select, SelectAny) or query.after is not None:
         return None
-    if any(c.negation is not None for c in query.conditions):
+    if any(c.negation is not None or aggregates(c.expression) for c in query.conditions):
         return None
     absent: list[int] = []
     if isinstance(pattern, And):

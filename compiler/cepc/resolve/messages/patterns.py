@@ -244,7 +244,7 @@ def overflow(span: Span, part: Span) -> Diagnostic:
     )
 
 
-def enumeration(span: Span, text: str, why: OneOf["NOT", "apart", "NEXT"]) -> Diagnostic:
+def enumeration(span: Span, text: str, why: OneOf["NOT", "apart", "NEXT", "RUNNING"]) -> Diagnostic:
     """`NEXT` is the query's SELECT, where nothing but that is the reason."""
     selected = why == "NEXT"
     match why:
@@ -252,6 +252,8 @@ def enumeration(span: Span, text: str, why: OneOf["NOT", "apart", "NEXT"]) -> Di
             label = "compares an event inside NOT with others"
         case "apart":
             label = "compares events that are no neighbours"
+        case "RUNNING":
+            label = "is of all events of a variable up to one"
         case "NEXT":
             label = "compares neighbours, but under SELECT NEXT"
     return Diagnostic(

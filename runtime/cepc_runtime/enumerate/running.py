@@ -1,0 +1,178 @@
+"""RUNNING aggregates in conditions: of the events bound to a variable up to the newest, carried along partial matches.
+
+A partial match keeps a few integers for each, its *parts*, which a new event changes by what it adds, whatever the
+match's length. Sums are exact: of large integers a part has the digits between two powers of two, of doubles a bin of
+their bits (bins.py).
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from ..numbers.columns import flat, nulls, ranks
+from ..numbers.gathered import Gathered
+from ..sql.expression import fields
+from ..sql.types import is_float
+from .bins import Binned, binned, rounded
+from .lists import aggregated, numbers
+
+if TYPE_CHECKING:
+    from ..sql.expression import Aggregate
+    from .evaluation import Evaluator
+    from .lists import Column
+    from .pattern import IndexedPositions
+    from .timeline import Bools, Ints, Timeline
+
+DIGIT: Final = 32
+"""Bits of a part of large integers: so many events can be added that no memory holds them."""
+SAFE: Final = 1 << 62
+
+
+def over(aggregate: Aggregate, counts: Ints, positions: Ints, evaluator: Evaluator) -> tuple[Any, Bools]:
+    """The aggregate of each list of events as a column, and where it does not fit."""
+    if aggregate.argument is None:
+        return aggregated(aggregate, counts, None)
+    return aggregated(aggregate, counts, _argument(aggregate, positions, evaluator))
+
+
+def _argument(aggregate: Aggregate, positions: Ints, evaluator: Evaluator) -> Any:
+    assert aggregate.argument is not None
+    keys = {field.key: positions for field in fields(aggregate.argument)}
+    return flat(evaluator.values(aggregate.argument, keys, len(positions)))
+
+
+class RunningAggregate:
+    """One aggregate of a variable's events, in the current instance of the scope if there is one."""
+
+    def __init__(
+        self,
+        aggregate: Aggregate,
+        scope: int | None,
+        pattern: IndexedPositions,
+        timeline: Timeline,
+        evaluator: Evaluator,
+    ) -> None:
+        assert aggregate.variable is not None
+        self.aggregate, self.scope = aggregate, scope
+        self.binds = pattern.binds(aggregate.variable, scope)
+        self.enters = None if scope is None else pattern.enters(scope)
+        letters = {edge.letter for edge, own in zip(pattern.edges, self.binds, strict=True) if own}
+        self._timeline, self._evaluator, self._letters = timeline, evaluator, sorted(letters)
+
+    @cached_property
+    def _events(self) -> Ints:
+        """Those that may be bound to the variable."""
+        own = np.zeros(self._timeline.length, dtype=np.bool_)
+        for letter in self._letters:
+            own[self._timeline.events_of(letter)] = True
+        return np.flatnonzero(own)
+
+    @cached_property
+    def _values(self) -> Any:
+        """The argument of these events."""
+        return _argument(self.aggregate, self._events, self._evaluator)
+
+    @cached_property
+    def _ranks(self) -> Ints:
+        """Of all events, larger for what is preferred; -1 for null."""
+        found = np.full(self._timeline.length, -1, dtype=np.int64)
+        ranked = ranks(self._values)
+        places = np.asarray(ranked.numbers, dtype=np.int64)
+        best = places if self.aggregate.function.extreme == "greatest" else int(places.max(initial=0)) - places
+        found[self._events] = np.where(nulls(self._values), -1, best)
+        return found
+
+    @cached_property
+    def _added(self) -> tuple[Ints, tuple[int, ...]]:
+        """What each event adds to the parts: to how many there are, then to the sum; and which parts those are."""
+        events, function = self._events, self.aggregate.function
+        if self.aggregate.argument is None:
+            return self._placed([np.ones(len(events), dtype=np.int64)]), ()
+        present = ~nulls(self._values)
+        parts = [present.astype(np.int64)]
+        if not function.adds:
+            return self._placed(parts), ()
+        own = np.flatnonzero(present)
+        found = numbers(self._values.take(pa.array(own)), self.aggregate.argument.type)
+        digits, names = _of_doubles(found) if is_float(self.aggregate.argument.type) else _of_integers(found)
+        for digit in digits:
+            part = np.zeros(len(events), dtype=np.int64)
+            part[own] = digit
+            parts.append(part)
+        return self._placed(parts), names
+
+    def _placed(self, parts: list[Ints]) -> Ints:
+        placed = np.zeros((len(parts), self._timeline.length), dtype=np.int64)
+        placed[:, self._events] = parts
+        return placed
+
+    @cached_property
+    def size(self) -> int:
+        """How many parts there are."""
+        return 1 if self.aggregate.function.extreme else len(self._added[0])
+
+    @property
+    def nothing(self) -> int:
+        """What the parts are before the first event: no event is the best, or nothing is added up."""
+        return -1 if self.aggregate.function.extreme else 0
+
+    def add(self, parts: Ints, rows: Ints, positions: Ints) -> None:
+        """Changes the parts of some rows, which have bound these events."""
+        if not self.aggregate.function.extreme:
+            parts[:, rows] += self._added[0][:, positions]
+            return
+        best, rank = parts[0, rows], self._ranks
+        better = (rank[positions] >= 0) & ((best < 0) | (rank[positions] > rank[best]))
+        parts[0, rows[better]] = positions[better]
+
+    def values(self, parts: Ints) -> tuple[Any, Bools]:
+        """The aggregate of each row as a column, and where it does not fit."""
+        function = self.aggregate.function
+        if function.extreme:
+            some = parts[0] >= 0
+            return over(self.aggregate, some.astype(np.int64), parts[0][some], self._evaluator)
+        counts, digits, names = parts[0], parts[1:], self._added[1]
+        assert function.end is not None
+        if not function.adds:
+            return function.end(Gathered(counts), self.aggregate.type)
+        assert self.aggregate.argument is not None
+        totals: Column
+        if is_float(self.aggregate.argument.type):
+            nan, most, least, *bins = digits
+            special = np.where(most > 0, np.inf, 0.0)
+            special = np.where(least > 0, -np.inf, special)
+            special = np.where((nan > 0) | ((most > 0) & (least > 0)), np.nan, special)
+            totals, rests = rounded(Binned(dict(zip(names, bins, strict=True)), special))
+            return function.end(Gathered(counts, (totals,), rests, 0), self.aggregate.type)
+        totals = digits[0]
+        if len(digits) > 1:
+            totals = np.array([0, None], dtype=object)[:-1].repeat(len(counts))
+            for digit, shift in zip(digits, names, strict=True):
+                totals = totals + digit.astype(object) * (1 << shift)
+        return function.end(Gathered(counts, (totals,), None, self.aggregate.scale), self.aggregate.type)
+
+
+def _of_integers(found: Column) -> tuple[list[Ints], tuple[int, ...]]:
+    """Parts whose sums are exact, and how many bits each is shifted."""
+    largest = max((abs(int(n)) for n in (found.min(initial=0), found.max(initial=0))), default=0) if len(found) else 0
+    if largest * max(len(found), 1) < SAFE:
+        return [found.astype(np.int64)], (0,)
+    whole = [int(number) for number in found.tolist()]
+    count = largest.bit_length() // DIGIT + 1
+    digits = [
+        np.array([number >> DIGIT * i & (1 << DIGIT) - 1 for number in whole], dtype=np.int64) for i in range(count)
+    ]
+    digits.append(np.array([number >> DIGIT * count for number in whole], dtype=np.int64))  # the sign
+    return digits, tuple(DIGIT * i for i in range(count + 1))
+
+
+def _of_doubles(found: Column) -> tuple[list[Ints], tuple[int, ...]]:
+    """How many are NaN and infinite, and the bins of the others, with their numbers."""
+    split = binned(np.ones(len(found), dtype=np.int64), found)
+    names = tuple(split.bins)
+    special = [np.isnan(found), found == np.inf, found == -np.inf]
+    return [*(kind.astype(np.int64) for kind in special), *(split.bins[name] for name in names)], names
