@@ -154,7 +154,9 @@ _ARGUMENTS = st.one_of(
     literals,
     st.builds(lambda n: ast.Unary("-", n), _NUMBERS),
 )
-atoms = st.builds(ast.Atom, names, st.none() | st.none() | _tuples(_ARGUMENTS, 0), st.none() | names)
+atoms = st.builds(ast.Atom, names, st.none() | st.none() | _tuples(_ARGUMENTS, 0), st.none() | names) | st.builds(
+    ast.Atom, names, st.none(), st.none() | names, stream=names
+)
 any_events = st.builds(ast.AnyEvent, st.none() | names)
 _BOUNDS = st.sampled_from([(1, None), (0, None), (0, 1), (2, 2), (2, None), (2, 5), (0, 0), (1, 1), (3, 2), (0, 3)])
 
@@ -191,7 +193,7 @@ streams = st.builds(
     st.none() | st.builds(ast.EventType, names, st.none() | _tuples(string_literals, 1, 8)),
     st.none() | st.builds(ast.From, st.sampled_from(["parquet", "kafka", "größe", "a b", "from"]), strings),
 )
-derived_events = st.builds(ast.DerivedEvent, names, names, expressions)
+derived_events = st.builds(ast.DerivedEvent, names, names, expressions, stream=st.none() | names)
 named_patterns = st.builds(
     ast.NamedPattern, names, st.none() | _tuples(names, 0), patterns, st.none() | conditions
 )  # fmt: skip
@@ -218,13 +220,14 @@ queries = st.builds(
     st.none() | expressions,
     st.none() | durations,
     st.none() | offsets,
-    st.none() | names,
+    st.just(()) | _tuples(names),
     _SELECT,
     st.none() | _SKIPS,
     st.just(()) | _tuples(st.tuples(names, strings)),
 )
 _values = st.builds(ast.Values, st.none() | _tuples(names), _tuples(st.builds(ast.Row, _tuples(expressions))))
-tests = st.builds(ast.Test, names, names, _values, st.none() | _values)
+_given = st.builds(ast.Given, st.none() | names, _values)
+tests = st.builds(ast.Test, names, names, _tuples(_given), st.none() | _values)
 statements = st.one_of(imports, streams, derived_events, named_patterns, functions, queries, queries, tests)
 programs = st.builds(ast.Program, _tuples(statements, 0, 4))
 

@@ -88,6 +88,7 @@ def test_every_keyword_can_be_a_name_in_every_place(word: str) -> None:
                 ast.EventType(name),
             ),
             ast.DerivedEvent(name, name, expression),
+            ast.DerivedEvent(name, name, expression, stream=name),
             ast.NamedPattern(name, (name, name), atom, expression),
             ast.NamedPattern(name, None, ast.Atom(name, None, name)),
             ast.Query(
@@ -98,13 +99,18 @@ def test_every_keyword_can_be_a_name_in_every_place(word: str) -> None:
                 ast.Binary("AND", ast.Equivalence((name, name)), one),
                 (ast.GroupItem((name, name)), ast.GroupItem((name,))),
                 one,
-                stream=name,
+                streams=(name, name),
                 after_match=ast.AfterMatch("TO LAST", ast.Reference((name,))),
             ),
             ast.Query(name, ast.Return((ast.Item(one),), True), ast.Atom(name, None, name), ast.Unbounded()),
             ast.Query(name, ast.Return((ast.Item(one),)), ast.AnyEvent(name), ast.Unbounded(), one),
-            ast.Test(name, name, ast.Values((name, name), (ast.Row((one, expression)),)), None),
-            ast.Test(name, name, ast.Values(None, (ast.Row((one,)),)), ast.Values((name,), (ast.Row((one, one)),))),
+            ast.Test(name, name, (ast.Given(None, ast.Values((name, name), (ast.Row((one, expression)),))),), None),
+            ast.Test(
+                name,
+                name,
+                (ast.Given(name, ast.Values(None, (ast.Row((one,)),))), ast.Given(name, ast.Values((name,), (ast.Row((one,)),)))),
+                ast.Values((name,), (ast.Row((one, one)),)),
+            ),
         ))  # fmt: skip
         assert read(to_text(program)) == program
 

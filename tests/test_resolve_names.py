@@ -145,13 +145,17 @@ def test_parameters_stand_for_types_columns_and_values() -> None:
     assert show_pattern(resolved("above(A, y, 3)", before=above).pattern) == "above:SEQ(A[(y > 3)], b)[(b.y > A.y)]"
 
 
-def test_several_streams_need_from_and_have_types_of_their_own() -> None:
+def test_types_say_which_streams_a_query_is_about() -> None:
     query = "QUERY q RETURN TRY_COUNT(*) AS n PATTERN {} {} WITHIN 2 s SLIDE 1 s;"
-    assert codes(STREAM + OTHER + query.format("SEQ(A, B)", "")) == ["E0208"]
-    assert codes(STREAM + OTHER + query.format("SEQ(A, B)", "FROM u")) == ["E0207"]
-    assert codes(STREAM + OTHER + query.format("SEQ(A, t)", "FROM s")) == ["E0201"]
-    hints = [d.hint for d in checked(STREAM + OTHER + query.format("SEQ(t a, t b)", "")).diagnostics]
-    assert hints == ["add `FROM t`"]
+
+    def found(pattern: str, clause: str = "") -> list[str]:
+        return codes(STREAM + OTHER + query.format(pattern, clause))
+
+    assert found("SEQ(A, B)") == found("SEQ(t a, t b)") == found("SEQ(A, t)") == found("SEQ(s.A, t.t)") == []
+    assert found("SEQ(A, B)", "FROM u") == found("SEQ(u.A, B)") == ["E0207"]
+    assert found("SEQ(A, t)", "FROM s") == found("SEQ(A, E)") == ["E0201"]
+    assert found("SEQ(A, t)", "FROM t, s") == found("SEQ(A, ANY e)", "FROM s, t") == []
+    assert found("SEQ(ANY e, ANY f)") == ["E0208"]
 
 
 def test_a_derived_event_belongs_to_the_streams_that_have_its_base() -> None:

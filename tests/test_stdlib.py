@@ -101,7 +101,7 @@ def test_the_oracle_agrees(name: str) -> None:
     (stream,) = checked.program.streams
     for one in checked.program.tests:
         chosen = [s for s in every if not isinstance(s, ast.Query | ast.Test) or s.name.text == one.query]
-        events, _ = tables_of(one, stream.input.columns, {})
+        events = tables_of(one, checked.program, {})[0][stream.name]
         expected = oracle.evaluate(ast.Program(tuple(chosen)), events.to_pylist())
         found = checked.run(events, one.query)
         assert same(found[one.query].to_pylist(), expected[one.query]), one.name

@@ -14,14 +14,16 @@ from typing import Literal as OneOf
 from cepc_grammar.pattern import Named, Not, Operator, walk
 from cepc_grammar.source import NOWHERE, Span
 from cepc_runtime.cheap_dataclass import dataclass
+from cepc_runtime.sql.computed import Computed
+from cepc_runtime.sql.expression import Field, rewrite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from cepc_grammar import ast
     from cepc_runtime.plan.stream import Beside
     from cepc_runtime.plan.windows import Window
-    from cepc_runtime.sql.computed import Computed, StreamInput
+    from cepc_runtime.sql.computed import StreamInput
     from cepc_runtime.sql.expression import Expression
     from cepc_runtime.sql.types import DataType
 
@@ -41,12 +43,33 @@ class TimeColumn:
 
 
 @dataclass(frozen=True, slots=True)
+class MergedMember:
+    """One of several streams that are merged: what it has in each column of the merged one, of its own columns."""
+
+    stream: str
+    columns: tuple[Computed, ...]
+
+    def needed(self, names: Collection[str]) -> tuple[Computed, ...]:
+        return tuple(column for column in self.columns if column.name in names)
+
+
+def type_of(stream: str, type_: str) -> str:
+    """What an event type of one of several streams is called among those of all."""
+    return f"{_quoted(stream)}.{type_}"
+
+
+def _quoted(stream: str) -> str:
+    return f"`{stream}`" if "." in stream else stream
+
+
+@dataclass(frozen=True, slots=True)
 class Stream:
     """`columns` are those that queries see, `input` says what is read and what is computed of it. `fields` are columns,
     too, each of which some queries group by: fields of structs; and those `beside` are what some queries ask of other
     events of the partition.
 
     `type_column` is None for a stream with one type, named like the stream; `types` is None when none are listed.
+    `members` are those of which it is merged, for queries over several; it then has no input of its own.
     """
 
     name: str
@@ -60,6 +83,7 @@ class Stream:
     span: Span = field(default=NOWHERE, compare=False, repr=False)
     fields: tuple[tuple[str, DataType], ...] = ()
     beside: tuple[Beside, ...] = ()
+    members: tuple[MergedMember, ...] = ()
 
     @property
     def column_types(self) -> dict[str, DataType]:
@@ -68,8 +92,22 @@ class Stream:
 
     def with_fields(self, fields: Iterable[Computed]) -> Stream:
         fields = tuple(fields)
+        if self.members:
+            members = tuple(_with_fields(member, fields) for member in self.members)
+            own = tuple((column.name, column.expression.type) for column in fields)
+            return replace(self, fields=(*self.fields, *own), members=members)
         given = replace(self.input, computed=(*self.input.computed, *fields))
         return replace(self, input=given, fields=tuple((column.name, column.expression.type) for column in fields))
+
+
+def _with_fields(member: MergedMember, fields: tuple[Computed, ...]) -> MergedMember:
+    of = {column.name: column.expression for column in member.columns}
+
+    def change(node: Expression) -> Expression:
+        return of[node.column] if isinstance(node, Field) else node
+
+    made = (Computed(column.name, rewrite(column.expression, change)) for column in fields)
+    return replace(member, columns=(*member.columns, *made))
 
 
 # ---- patterns --------------------------------------------------------------------------------------------------------
@@ -227,11 +265,11 @@ class Values:
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """`expected` is None where no row is expected."""
+    """`given` are the events, by stream; `expected` is None where no row is expected."""
 
     name: str
     query: str
-    given: Values
+    given: tuple[tuple[str, Values], ...]
     expected: Values | None
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
@@ -241,11 +279,14 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class CheckedProgram:
-    """All queries of a program over its streams, in the order of the text; the tests are those of its own files."""
+    """All queries of a program over its streams, in the order of the text; the tests are those of its own files.
+    `merged` are those for queries over several.
+    """
 
     streams: tuple[Stream, ...]
     queries: tuple[Query, ...]
     tests: tuple[Test, ...] = ()
+    merged: tuple[Stream, ...] = ()
 
     @property
     def source_paths(self) -> tuple[str, ...]:
@@ -253,4 +294,10 @@ class CheckedProgram:
         return tuple(stream.source[1] for stream in self.streams if stream.source is not None)
 
     def stream(self, name: str) -> Stream:
-        return next(s for s in self.streams if s.name == name)
+        """The one that queries name as theirs: a declared one, or several as one."""
+        return next(s for s in (*self.streams, *self.merged) if s.name == name)
+
+    def members(self, name: str) -> tuple[Stream, ...]:
+        """The declared streams that it stands for."""
+        stream = self.stream(name)
+        return tuple(map(self.stream, (one.stream for one in stream.members))) if stream.members else (stream,)

@@ -338,12 +338,14 @@ class Atom:
     """An event type or a named pattern, `E`, `E e`, `trip`, `trip w`, `rise(Trade, price)`: resolution knows which.
 
     `arguments` is None without parentheses. An argument is a one-part Reference, a Literal, or a minus before a number.
+    `stream` is what stands before the dot of `orders.Paid`.
     """
 
     name: Name
     arguments: tuple[Expression, ...] | None = None
     alias: Name | None = None
     span: Span = _span()
+    stream: Name | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,12 +423,13 @@ class Stream:
 
 @dataclass(frozen=True, slots=True)
 class DerivedEvent:
-    """`EVENT LongTravel AS Travel WHERE duration > 30`."""
+    """`EVENT LongTravel AS Travel WHERE duration > 30`; `stream` is what stands before the dot of a base."""
 
     name: Name
     base: Name
     where: Expression
     span: Span = _span()
+    stream: Name | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -503,7 +506,7 @@ class Query:
     having: Expression | None = None
     slide: Duration | None = None
     offset: Duration | None = None
-    stream: Name | None = None
+    streams: tuple[Name, ...] = ()
     select: OneOf["ANY", "NEXT", "CONTIGUOUS"] = "ANY"
     after_match: AfterMatch | None = None
     labels: tuple[tuple[Name, str], ...] = ()
@@ -534,12 +537,21 @@ class Values:
 
 
 @dataclass(frozen=True, slots=True)
+class Given:
+    """`GIVEN (at, kind) VALUES …`, of several streams `GIVEN orders (at, kind) VALUES …` for each."""
+
+    stream: Name | None
+    values: Values
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
 class Test:
     """`TEST name FOR query GIVEN … EXPECT …`; `expected` is None for NO ROWS."""
 
     name: Name
     query: Name
-    given: Values
+    given: tuple[Given, ...]
     expected: Values | None
     span: Span = _span()
 

@@ -349,6 +349,14 @@ class Builder(Transformer_NonRecursive[Token, Any]):
     def atom(self, meta: Meta, children: list[Any]) -> ast.Atom:
         return ast.Atom(children[0], children[1], None, self._span(meta))
 
+    def of_stream(self, meta: Meta, children: list[ast.Name]) -> ast.Atom:
+        return ast.Atom(children[1], None, None, self._span(meta), children[0])
+
+    def type_name(self, _meta: Meta, children: list[ast.Name | None]) -> tuple[ast.Name | None, ast.Name | None]:
+        """The stream, where it is said, and the name."""
+        first, second = children
+        return (None, first) if second is None else (first, second)
+
     def any_event(self, meta: Meta, _children: list[Any]) -> ast.AnyEvent:
         return ast.AnyEvent(None, self._span(meta))
 
@@ -401,7 +409,7 @@ class Builder(Transformer_NonRecursive[Token, Any]):
     def _with_alias(self, body: ast.Pattern, alias: ast.Name) -> ast.Pattern:
         match body:
             case ast.Atom(name, arguments, None):
-                return ast.Atom(name, arguments, alias, body.span.to(alias.span))
+                return ast.Atom(name, arguments, alias, body.span.to(alias.span), body.stream)
             case ast.AnyEvent():
                 return ast.AnyEvent(alias, body.span.to(alias.span))
         self._error(
@@ -497,8 +505,8 @@ class Builder(Transformer_NonRecursive[Token, Any]):
             parts[key] = node
 
     def derived_event(self, meta: Meta, children: list[Any]) -> ast.DerivedEvent:
-        name, base, where = children
-        return ast.DerivedEvent(name, base, where, self._span(meta))
+        name, (stream, base), where = children
+        return ast.DerivedEvent(name, base, where, self._span(meta), stream)
 
     def parameters(self, _meta: Meta, children: list[ast.Name | None]) -> tuple[ast.Name, ...]:
         return tuple(c for c in children if c is not None)
@@ -550,7 +558,7 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         return "window", "WINDOW", children, self._span(meta)
 
     def from_stream(self, meta: Meta, children: list[Any]) -> tuple[str, str, Any, Span]:
-        return "stream", "FROM", children[0], self._span(meta)
+        return "streams", "FROM", tuple(children), self._span(meta)
 
     def select(self, meta: Meta, children: list[Token]) -> tuple[str, str, Any, Span]:
         return "select", "SELECT", children[0].upper(), self._span(meta)
@@ -636,15 +644,16 @@ class Builder(Transformer_NonRecursive[Token, Any]):
     def no_rows(self, _meta: Meta, _children: list[Any]) -> None:
         return None
 
-    def given(self, _meta: Meta, children: list[ast.Values]) -> ast.Values:
-        return children[0]
+    def given(self, meta: Meta, children: list[Any]) -> ast.Given:
+        stream, values = children
+        return ast.Given(stream, values, self._span(meta))
 
     def expect(self, _meta: Meta, children: list[ast.Values | None]) -> ast.Values | None:
         return children[0]
 
     def test(self, meta: Meta, children: list[Any]) -> ast.Test:
-        name, query, given, expected = children
-        return ast.Test(name, query, given, expected, self._span(meta))
+        name, query, *given, expected = children
+        return ast.Test(name, query, tuple(given), expected, self._span(meta))
 
     def _settle_window(self, parts: dict[str, Any], first: dict[str, Span]) -> None:
         """`WINDOW d SLIDE s` alone means `WITHIN d SLIDE s`; both together are reserved."""

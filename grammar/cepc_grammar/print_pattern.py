@@ -41,6 +41,8 @@ def _event(node: ast.Atom | ast.AnyEvent) -> str:
     if isinstance(node, ast.AnyEvent):
         return "ANY"
     name = name_text(node.name, EVENT_TYPE)
+    if node.stream is not None:
+        name = f"{name_text(node.stream, EVENT_TYPE)}.{name_text(node.name)}"
     return name if node.arguments is None else f"{name}({', '.join(map(_argument, node.arguments))})"
 
 

@@ -107,7 +107,8 @@ def _statement(node: ast.Statement, bare: bool) -> Doc:
         case ast.Stream():
             return _stream(node)
         case ast.DerivedEvent(name, base, where):
-            head = Group(Nest(cat("EVENT ", _name(name), LINE, _led("AS", Origin(name_text(base), base.span)))))
+            of = Origin(dotted_text((base,) if node.stream is None else (node.stream, base)), base.span)
+            head = Group(Nest(cat("EVENT ", _name(name), LINE, _led("AS", of))))
             return Group(Nest(cat(head, LINE, _led("WHERE", expression(where)))))
         case ast.NamedPattern(name, parameters, body, where):
             listed = "" if parameters is None else f"({', '.join(map(name_text, parameters))})"
@@ -125,9 +126,8 @@ def _statement(node: ast.Statement, bare: bool) -> Doc:
             below = Cat(tuple(part for clause in clauses for part in (HARD, clause)))
             return cat("QUERY ", _name(name), _labels(node), Nest(below))
         case ast.Test(name, query, given, expected):
-            return cat(
-                "TEST ", _name(name), " FOR ", _name(query), Nest(cat(HARD, _given(given), HARD, _expected(expected)))
-            )
+            events = (part for one in given for part in (HARD, _given(one)))
+            return cat("TEST ", _name(name), " FOR ", _name(query), Nest(cat(*events, HARD, _expected(expected))))
 
 
 def _name(name: ast.Name) -> Origin:
@@ -141,8 +141,9 @@ def _led(word: str, doc: Origin) -> Origin:
 # ---- tests -----------------------------------------------------------------------------------------------------------
 
 
-def _given(values: ast.Values) -> Origin:
-    return Origin(cat("GIVEN  ", _values(values)), values.span, ("GIVEN",))
+def _given(given: ast.Given) -> Origin:
+    stream = "" if given.stream is None else f"{name_text(given.stream, frozenset({'VALUES'}))} "
+    return Origin(cat("GIVEN  ", stream, _values(given.values)), given.span, ("GIVEN",))
 
 
 def _expected(values: ast.Values | None) -> Doc:
@@ -241,8 +242,9 @@ def _clauses(node: ast.Query, bare: bool) -> Iterator[Doc]:
     negated = isinstance(node.pattern, Not) and node.pattern.within is None  # it would take the query's WITHIN
     whole = bracketed("(", pattern(node.pattern), ")") if negated else pattern(node.pattern)
     yield clause("PATTERN", whole, node.pattern.span)
-    if node.stream is not None:
-        yield clause("FROM", name_text(node.stream), node.stream.span)
+    if node.streams:
+        names = commas(Origin(name_text(name), name.span) for name in node.streams)
+        yield clause("FROM", Group(names), node.streams[0].span.to(node.streams[-1].span))
     if node.where is not None:
         yield clause("WHERE", expression(node.where), node.where.span)
     if node.group_by:

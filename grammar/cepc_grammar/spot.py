@@ -55,10 +55,11 @@ class Spot:
         return Span(self.tokens[start].start, self.tokens[end].end, self.source.name)
 
     def clause(self) -> str:
-        """The clause this stands in: PATTERN, WHERE, …; "" before the first one."""
-        for token in reversed(self.tokens[: self.at]):
-            if token.upper in _CLAUSES:
-                return token.upper
+        """The clause this stands in: PATTERN, WHERE, …; "" before the first one. A word behind a dot begins none."""
+        for number in reversed(range(self.at)):
+            word = self.tokens[number].upper
+            if word in _CLAUSES and (number == 0 or self.tokens[number - 1].text != "."):
+                return word
         return ""
 
     def open_bracket(self) -> int | None:

@@ -16,12 +16,17 @@ from .errors import EvaluationError, Overflow, TooMuch, Unsupported
 from .helpers import written_out
 from .matches import Finder, Found
 from .rows import Row, rows
-from .stream import read
+from .stream import one_stream, read, read_several
+from .streams_of import owners, streams_of
 
-Events = Sequence[Mapping[str, object]]
+Rows = Sequence[Mapping[str, object]]
+Events = Rows | Mapping[str, Rows]
+"""Of a program with several streams those of each."""
 
 Match = frozenset[tuple[int, str]]
-"""(index into the events, variable) of each event that a match binds."""
+"""(index into the events, variable) of each event that a match binds; with several streams the index is the stream and
+the index there.
+"""
 
 __all__ = ["Answer", "EvaluationError", "Match", "Overflow", "TooMuch", "Unsupported", "answers", "evaluate", "matches"]
 
@@ -47,8 +52,18 @@ def answers(program: ast.Program, events: Events) -> dict[str, Answer]:
     EvaluationError when an expression fails on a row, Unsupported for a program that the checker would refuse.
     """
     program = written_out(program)
-    read_events = read(program, events)
-    return {query.name.text: _answer(Finder(program, query, read_events)) for query in _queries(program)}
+    if not isinstance(events, Mapping):
+        read_events = read(program, events)
+        return {query.name.text: _answer(Finder(program, query, read_events)) for query in _queries(program)}
+    return {query.name.text: _answer(_over_streams(program, query, events)) for query in _queries(program)}
+
+
+def _over_streams(program: ast.Program, query: ast.Query, events: Mapping[str, Rows]) -> Finder:
+    names = streams_of(program, query)
+    if len(names) == 1:
+        alone = one_stream(program, names[0])
+        return Finder(alone, query, read(alone, events.get(names[0], ())), owners(program, query, names))
+    return Finder(program, query, read_several(program, events, names), owners(program, query, names))
 
 
 def _answer(finder: Finder) -> Answer:
@@ -64,7 +79,10 @@ def matches(program: ast.Program, query_name: str, events: Events) -> frozenset[
     """
     program = written_out(program)
     (query,) = (query for query in _queries(program) if query.name.text == query_name)
-    finder = Finder(program, query, read(program, events))
+    if isinstance(events, Mapping):
+        finder = _over_streams(program, query, events)
+    else:
+        finder = Finder(program, query, read(program, events))
     return _in_input(finder, finder.found())
 
 

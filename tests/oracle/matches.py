@@ -12,13 +12,13 @@ from .conditions import Bindings, Condition, agree, by_variable, merged
 from .derivations import Bound, Gap, Part, Writing, bindings_of
 from .errors import Unsupported
 from .expressions import conjuncts
-from .patterns import leaves, resolved, variables
+from .patterns import leaves, of_streams, resolved, variables
 from .preference import preferred
 from .stream import Event, Events, duration, offset
 from .typed import order_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 Match = frozenset[tuple[Event, str]]
 
@@ -83,9 +83,16 @@ def equivalent_attributes(parts: Iterable[ast.Expression]) -> tuple[str, ...]:
 class Finder:
     """Finds the matches of one query over one stream."""
 
-    def __init__(self, program: ast.Program, query: ast.Query, events: Events) -> None:
+    def __init__(
+        self, program: ast.Program, query: ast.Query, events: Events, owners: Mapping[str, str] | None = None
+    ) -> None:
         self.query = query
         self.pattern = resolved(program, query.pattern)
+        if owners:  # of several streams
+            if events.merged is not None:
+                of = {leaf.variable: owners.get(leaf.type or "") for leaf in leaves(self.pattern)}
+                events.merged.variables = {name: stream for name, stream in of.items() if stream is not None}
+            self.pattern = of_streams(self.pattern, owners, apart=events.merged is not None)
         self.variables = variables(self.pattern)
         self.mentioned = frozenset(leaf.type for leaf in leaves(self.pattern))
         self.of_matches = is_match_query(query)

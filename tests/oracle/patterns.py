@@ -94,6 +94,20 @@ def leaves(node: Node) -> Iterator[Leaf]:
             yield from leaves(body)
 
 
+def of_streams(node: Node, owners: Mapping[str, str], *, apart: bool) -> Node:
+    """The pattern with types written with their stream (`apart`), or without it."""
+    match node:
+        case Leaf(type_, variable):
+            if type_ is None or type_ not in owners:
+                return node
+            name = type_.rpartition(".")[2]
+            return Leaf(f"{owners[type_]}.{name}" if apart else name, variable)
+        case Sequence(parts) | Conjunction(parts) | Choice(parts):
+            return type(node)(tuple(of_streams(part, owners, apart=apart) for part in parts))
+        case Repetition(body=body) | Negation(body=body) | Scope(body=body):
+            return replace(node, body=of_streams(body, owners, apart=apart))
+
+
 def variables(node: Node) -> frozenset[str]:
     return frozenset(leaf.variable for leaf in leaves(node))
 
@@ -107,6 +121,9 @@ def _resolved(
     match pattern:
         case ast.Atom(name, given, alias):
             (type_name,) = _substituted(ast.Reference((name,)), arguments).parts
+            if pattern.stream is not None:
+                of_stream = f"{pattern.stream.text}.{type_name.text}"
+                return Leaf(of_stream, prefix + (of_stream if alias is None else alias.text))
             if type_name.text not in named:
                 return Leaf(type_name.text, prefix + (alias or type_name).text)
             definition = named[type_name.text]

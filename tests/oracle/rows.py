@@ -12,6 +12,7 @@ from .conditions import Bindings, by_variable, variable_in
 from .errors import EvaluationError, Overflow, Unsupported
 from .expressions import compiled
 from .matches import AGGREGATES, Finder, Found, Window, group_attributes
+from .merging import OF
 from .naming import column_name
 from .typed import Env, Typed, constant, order_key
 from .types import BIGINT, STRING, normal
@@ -147,11 +148,19 @@ class Columns:
             assert isinstance(group, Group)
             bound = sorted((event, variable) for variable, events in group.matches[0].items() for event in events)
             return [
-                {"variable": v, **{name: self._events.rows[e].get(name) for name in self._events.columns}}
+                {
+                    "variable": v,
+                    **({} if self._events.merged is None else {"stream": self._events.rows[e][OF]}),
+                    **{name: self._shown(e, name) for name in self._events.columns},
+                }
                 for e, v in bound
             ]
 
         return Typed(normal(ast.TypeExpr("ARRAY")), run)
+
+    def _shown(self, event: Event, name: str) -> object:
+        row, merged = self._events.rows[event], self._events.merged
+        return row.get(name) if merged is None else merged.value(row, name)
 
 
 def _number(env: Env) -> int:
@@ -184,9 +193,13 @@ def _match_rows(finder: Finder, columns: Columns, matches: Sequence[Found]) -> l
         row = columns.row(Group([by_variable(result.match)], None, result.number))
         if row is not None:
             bound = sorted(event for event, _ in result.match)
-            edges = {"match_start": events.rows[bound[0]], "match_end": events.rows[bound[-1]]}
-            found.append(row | {name: edge[events.clock.column] for name, edge in edges.items()})
+            edges = {"match_start": bound[0], "match_end": bound[-1]}
+            found.append(row | {name: _time(events, edge) for name, edge in edges.items()})
     return found
+
+
+def _time(events: Events, event: Event) -> object:
+    return events.rows[event][events.clock.column] if events.merged is None else events.clock.value(events.time[event])
 
 
 def _aggregate_rows(finder: Finder, columns: Columns, matches: Sequence[Found]) -> list[Row]:

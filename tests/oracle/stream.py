@@ -7,9 +7,10 @@ says.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from itertools import takewhile
+from typing import Any, TypeGuard
 from typing import cast as assume
 
 from cepc_grammar import ast
@@ -17,6 +18,7 @@ from cepc_grammar import ast
 from .casts import from_micros, in_range, micros, to_string
 from .errors import Overflow, Unsupported
 from .expressions import Leaf, compiled, field_of
+from .merging import Merged, merged
 from .typed import Env, Typed, converted, order_key
 from .types import Type, is_integral, normal
 
@@ -61,6 +63,7 @@ class Events:
     time: list[int]  # microseconds since the epoch
     rank: list[int]  # its place by time and ORDER BY columns alone: events that tie share it
     types: list[frozenset[str]]
+    merged: Merged | None = None  # where they are of several streams
 
     def all(self) -> Iterable[Event]:
         return range(len(self.rows))
@@ -85,7 +88,7 @@ class Events:
     def attribute(self, event: Event, name: str) -> object:
         """A column of the event, or a field of one by its dotted name; null in a struct that is null."""
         row, (first, *path) = self.rows[event], [name] if name in self.columns else name.split(".")
-        value: Any = row.get(first)
+        value: Any = row.get(first) if self.merged is None else self.merged.value(row, first)
         for part in path:
             value = None if value is None else value[part]
         return value
@@ -99,6 +102,8 @@ class Events:
         none.
         """
         name = parts[0].text
+        if self.merged is not None:
+            return self.merged.column(parts, key)
         if name not in self.columns:
             raise Unsupported(f"no column {name}")
 
@@ -130,7 +135,7 @@ def read(program: ast.Program, rows: Sequence[Row]) -> Events:
 
     def canonical(place: int) -> tuple[Any, ...]:
         row = rows[place]
-        return (order(row), *(order_key(row.get(name)) for name, kind in columns.items() if _has_order(kind)))
+        return (order(row), *(order_key(row.get(name)) for name, kind in columns.items() if has_order(kind)))
 
     type_column = stream.event_type.column.text if stream.event_type else None
     kept = [i for i, row in enumerate(rows) if row.get(time_column) is not None]
@@ -154,6 +159,99 @@ def read(program: ast.Program, rows: Sequence[Row]) -> Events:
         own = stream.name.text if type_column is None else to_string(row[type_column], columns[type_column])
         events.types.append(_types(own, row, derived))
     return events
+
+
+def read_several(program: ast.Program, rows: Mapping[str, Sequence[Row]], names: Sequence[str]) -> Events:
+    """The rows of these streams as the events of a query over all of them. An event's place in the input is its stream
+    and its place there.
+    """
+    declared = {s.name.text: s for s in program.statements if isinstance(s, ast.Stream)}
+    own = {name: read(one_stream(program, name), rows.get(name, ())) for name in declared if name in names}
+    first, *others = own.values()
+    if any(other.clock.type != first.clock.type or other.clock.unit != first.clock.unit for other in others):
+        raise Unsupported("event times of several types")
+    whole = merged({name: events.columns for name, events in own.items()})
+    orders = [[c.text for c in time.order_by] for name in own if (time := declared[name].event_time) is not None]
+    order_by = [some[0] for some in takewhile(lambda some: len({*some}) == 1, zip(*orders, strict=False))]
+    derived = {
+        event: compiled(event.where, lambda node: whole.column(node.parts, None) if _is_reference(node) else None)
+        for event in program.statements
+        if isinstance(event, ast.DerivedEvent) and event.base.text.upper() == "ANY" and names_only(event, whole.columns)
+    }
+    found: list[tuple[Any, ...]] = []
+    for place, (name, events) in enumerate(own.items()):
+        for event in events.all():
+            row = whole.row(name, events.rows[event])
+            instant = (events.time[event], *(order_key(whole.value(row, column)) for column in order_by))
+            columns = tuple(
+                order_key(whole.value(row, column)) for column, kind in whole.columns.items() if has_order(kind)
+            )
+            types = set(events.types[event])
+            types |= {f"{name}.{t}" for t in types}
+            types |= {event_.name.text for event_ in derived if derived[event_].run({None: row}) is True}
+            found.append((instant, place, columns, events.inputs[event], name, row, frozenset(types)))
+    found.sort(key=lambda one: one[:4])
+    ranks = {instant: rank for rank, instant in enumerate(sorted({one[0] for one in found}))}
+    return Events(
+        whole.columns,
+        first.clock,
+        rows=[one[5] for one in found],
+        inputs=[(one[4], one[3]) for one in found],  # type: ignore[misc]
+        time=[one[0][0] for one in found],
+        rank=[ranks[one[0]] for one in found],
+        types=[one[6] for one in found],
+        merged=whole,
+    )
+
+
+def _is_reference(node: ast.Expression) -> TypeGuard[ast.Reference]:
+    return isinstance(node, ast.Reference)
+
+
+def one_stream(program: ast.Program, name: str) -> ast.Program:
+    """The program with one of its streams, and the derived events that its events can be of."""
+    streams = {s.name.text: s for s in program.statements if isinstance(s, ast.Stream)}
+    listed = {n: None if s.event_type is None or s.event_type.types is None else {t.text for t in s.event_type.types}
+              for n, s in streams.items()}  # fmt: skip
+    types = {name} if streams[name].event_type is None else listed[name]
+    events = {e.name.text: e for e in program.statements if isinstance(e, ast.DerivedEvent)}
+
+    def fits(event: ast.DerivedEvent) -> bool:
+        if event.stream is not None and event.stream.text != name:
+            return False
+        base = events.get(event.base.text)
+        if base is not None:
+            return fits(base)
+        if event.base.text.upper() == "ANY":
+            return names_only(event, {c.name.text: None for c in streams[name].columns})
+        return types is None or event.base.text in types
+
+    kept = []
+    for statement in program.statements:
+        if isinstance(statement, ast.Stream) and statement.name.text != name:
+            continue
+        if isinstance(statement, ast.DerivedEvent):
+            if not fits(statement):
+                continue
+            statement = replace(statement, stream=None)
+        kept.append(statement)
+    return ast.Program(tuple(kept))
+
+
+def names_only(event: ast.DerivedEvent, columns: Mapping[str, object]) -> bool:
+    """Whether the condition of a derived event names these columns alone."""
+    return all(parts[0].text in columns or parts[0].text == event.name.text for parts in _references(event.where))
+
+
+def _references(node: Any) -> Iterator[tuple[ast.Name, ...]]:
+    if isinstance(node, ast.Reference):
+        yield node.parts
+    elif isinstance(node, tuple):
+        for part in node:
+            yield from _references(part)
+    elif is_dataclass(node):
+        for field in fields(node):
+            yield from _references(getattr(node, field.name))
 
 
 def _computed(stream: ast.Stream, rows: Sequence[Row]) -> tuple[dict[str, Type], list[Row]]:
@@ -214,12 +312,12 @@ def _own_columns(event: ast.DerivedEvent, events: Events) -> Leaf:
     return leaf
 
 
-def _has_order(kind: Type) -> bool:
+def has_order(kind: Type) -> bool:
     """Whether values of the type can be sorted: all but maps, and what holds a map."""
     return (
         kind.name != "MAP"
-        and all(_has_order(p) for p in kind.parameters)
-        and all(_has_order(f.type) for f in kind.fields)
+        and all(has_order(p) for p in kind.parameters)
+        and all(has_order(f.type) for f in kind.fields)
     )
 
 

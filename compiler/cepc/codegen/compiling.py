@@ -57,15 +57,17 @@ def job_from(program: model.CheckedProgram, shared: SharedPlans, sources: Mappin
 
 @dataclass(frozen=True)
 class LoadedJob:
-    """A job as if it were imported: its `build` and `tables`, and its streams by name."""
+    """A job as if it were imported: its `build` and `tables`, its streams by name, and those that are read for them."""
 
     build: Callable[..., dict[str, Any]]
     tables: Callable[..., dict[str, Any]]
     streams: dict[str, Any]
+    sources: dict[str, Any]
 
 
 def load(job: GeneratedJob) -> LoadedJob:
     namespace: dict[str, Any] = {"__name__": "cepc_job"}
     exec(compile(job.text, "<cepc job>", "exec"), namespace)
     whole: Any = namespace["JOB"]
-    return LoadedJob(whole.build, whole.tables, {stream.name: stream for stream in whole.streams})
+    sources = {source.name: source for stream in reversed(whole.streams) for source in stream.sources}
+    return LoadedJob(whole.build, whole.tables, {stream.name: stream for stream in whole.streams}, sources)

@@ -56,6 +56,10 @@ def _stream(job: StreamJob) -> Iterator[str]:
     types = "all types" if plan.raw_types is None else f"types {', '.join(plan.raw_types)}"
     made = f"computes {', '.join(c.name for c in job.input.computed)}, " if job.input.computed else ""
     read = f"{len(job.input.columns)} of {len(job.stream.input.columns)} columns"
+    if job.stream.members:
+        names = " and ".join(member.stream for member in job.stream.members)
+        yield f"stream {plan.name}: the events of {names} together, of {types}"
+        return
     yield f"stream {plan.name}: reads {read}, {made}events of {types}"
 
 

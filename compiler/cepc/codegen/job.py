@@ -12,7 +12,7 @@ from cepc_runtime.cheap_dataclass import dataclass
 from .header import header
 from .names import bound_by, names_of
 from .python import Code, call, lay_out, listed
-from .stream_job import stream_job
+from .stream_job import check_names, stream_job
 from .stream_text import stream_text
 from .streaming import whole_plan
 
@@ -65,6 +65,9 @@ def generate(
     ReservedColumnError.
     """
     labels = {query.name: query.labels for query in program.queries if query.labels}
+    for stream in program.merged:
+        for one in program.members(stream.name):
+            check_names(one)
     jobs = [
         stream_job(program.stream(plan.stream.name), plan, known, labels)
         for plan, known in zip(plans, rates, strict=True)
@@ -78,11 +81,11 @@ def generate(
     ]
     text = "\n\n".join([*blocks, IMPORTS]) + "\n"
     for number, (job, name) in enumerate(zip(jobs, names, strict=True)):
-        title, constants, *functions = stream_text(job, name)
+        title, constants, *functions = stream_text(job, name, program)
         text += "\n\n" if number else "\n"
         text += f"{title}\n\n{constants}\n\n\n" + "\n\n\n".join(functions) + "\n"
     text += f"\n\n{_main(names)}\n"
-    declared = all(job.stream.source for job in jobs)
+    declared = all(one.source for job in jobs for one in program.members(job.stream.name))
     return GeneratedJob(text, tuple(map(whole_plan, jobs)), tuple(q.name for q in program.queries), declared)
 
 

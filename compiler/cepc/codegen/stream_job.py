@@ -104,9 +104,7 @@ def stream_job(
     """
     rates = rates or Statistics()
     words = [f"_letters_{i}" for i in range(words_needed(len(plan.letters)))]
-    for name, _ in (*stream.input.columns, *stream.columns):
-        if RESERVED.fullmatch(name.lower()):
-            raise ReservedColumnError(name, stream)
+    check_names(stream)
     untyped = replace(stream, type_column=None)
     passed = columns_needed(untyped, (), plan.queries)
     types = dict(plan.stream.columns)
@@ -138,6 +136,13 @@ def stream_job(
     )
 
 
+def check_names(stream: model.Stream) -> None:
+    """Raises ReservedColumnError."""
+    for name, _ in (*stream.input.columns, *stream.columns):
+        if RESERVED.fullmatch(name.lower()):
+            raise ReservedColumnError(name, stream)
+
+
 def _other(column: Beside, plan: LogicalPlan) -> BesideSql:
     """Canonical order is Spark's own: nulls first, and columns of a type without order take no part."""
     stream = plan.stream
@@ -157,7 +162,7 @@ def _names(columns: Iterable[str]) -> str:
 def type_text(stream: model.Stream, type_column: str) -> str:
     """The event type as SQL; it is compared as a string."""
     column = quote_name(type_column)
-    return column if dict(stream.columns)[type_column] == STRING else f"CAST({column} AS STRING)"
+    return column if stream.column_types[type_column] == STRING else f"CAST({column} AS STRING)"
 
 
 def letter_sql(letter: Letter, stream: model.Stream) -> LetterSql:

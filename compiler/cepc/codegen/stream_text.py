@@ -9,26 +9,29 @@ from cepc_runtime.plan.windows import Unbounded
 from cepc_runtime.spark.encoding import needs_encoding
 from cepc_runtime.sql.computed import aside
 from cepc_runtime.sql.evaluate.evaluator import can_fail
-from cepc_runtime.sql.expression import fields
+from cepc_runtime.sql.expression import Literal, fields
 from cepc_runtime.sql.spark_sql import to_sql
 from cepc_runtime.sql.types import is_orderable, quote_name
 
 from ..planning.event_sql import column_of, ticks
+from ..planning.plan import member_plan
 from .plan_text import plan_text
 from .python import Code, Node, call, comment, lay_out, listed, mapped, string, tupled
 from .spark_types import struct_type
 from .stream_job import ALWAYS, type_text
-from .streaming import streamed, streamed_plan
+from .streaming import milliseconds, streamed, streamed_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from cepc_runtime.events.segments import Segments
     from cepc_runtime.plan.strategy import NativeAggregate, NativeQuery
     from cepc_runtime.plan.windows import TimeParts
-    from cepc_runtime.sql.computed import Computed
-    from cepc_runtime.sql.expression import Aggregate, Field
+    from cepc_runtime.sql.computed import Computed, StreamInput
+    from cepc_runtime.sql.expression import Aggregate, Expression, Field
+    from cepc_runtime.sql.types import DataType
 
+    from .. import model
     from .names import StreamNames
     from .stream_job import LetterSql, StreamJob
 
@@ -36,13 +39,13 @@ if TYPE_CHECKING:
 _ROWS: Final = "The rows of all queries; each partition is sorted by group, and the kernel runs over it once."
 
 
-def stream_text(job: StreamJob, names: StreamNames) -> list[str]:
+def stream_text(job: StreamJob, names: StreamNames, program: model.CheckedProgram) -> list[str]:
     """A title, the constants, and each function."""
     name, constant = names.word, names.constant
     functions = {query.name: names.queries[query.name] for query in job.native}
     return [
         comment(f"---- stream {job.stream.name} ".ljust(118, "-")),
-        _constants(job, constant),
+        _constants(job, constant, program),
         _events(job, name, constant),
         *([_rows(job, name, constant)] if job.kernel.queries else []),
         *(_native(query, functions[query.name], constant) for query in job.native),
@@ -51,11 +54,11 @@ def stream_text(job: StreamJob, names: StreamNames) -> list[str]:
     ]
 
 
-def _options(job: StreamJob) -> dict[str, Node]:
+def _options(stream: model.Stream) -> dict[str, Node]:
     """Of the source, if it has any."""
-    if not job.stream.options:
+    if not stream.options:
         return {}
-    return {"options": tupled(tupled(map(string, option)) for option in job.stream.options)}
+    return {"options": tupled(tupled(map(string, option)) for option in stream.options)}
 
 
 def _labels(job: StreamJob) -> dict[str, Node]:
@@ -68,20 +71,64 @@ def _labels(job: StreamJob) -> dict[str, Node]:
 # ---- constants -------------------------------------------------------------------------------------------------------
 
 
-def _constants(job: StreamJob, constant: str) -> str:
-    names = [q.name for q in job.plan.queries]
-    source = Code("None") if job.stream.source is None else tupled(map(string, job.stream.source))
-    declared = call(
+def _declared(stream: model.Stream, given: StreamInput, queries: Iterable[str], **more: Node) -> Node:
+    """A stream, with what is computed of its input."""
+    source = Code("None") if stream.source is None else tupled(map(string, stream.source))
+    return call(
+        "job.Stream",
+        name=string(stream.name),
+        schema=struct_type(stream.input.columns),
+        required=tupled(string(c) for c in (stream.time.column, stream.type_column) if c is not None),
+        source=source,
+        queries=tupled(map(string, queries)),
+        **_computed(stream, given),
+        **_options(stream),
+        **more,
+    )
+
+
+def _merged(job: StreamJob, queries: Iterable[str], program: model.CheckedProgram) -> Node:
+    """Several streams as one."""
+    plan = job.plan.stream
+    members = []
+    for member in job.stream.members:
+        stream, own = program.stream(member.stream), member_plan(program, member, plan)
+        columns = {column.name: column.expression for column in member.columns}
+        types = Code("None") if own.raw_types is None else tupled(map(string, own.raw_types))
+        members.append(
+            call(
+                "job.JobMember",
+                _declared(stream, stream.input.needed([name for name, _ in own.columns]), ()),
+                columns=tupled(
+                    tupled((string(name), string(_as_column(columns[name], type_)))) for name, type_ in plan.columns
+                ),
+                types=types,
+                watermark=Code(f"{milliseconds(stream.time.watermark, plan.unit):_}"),
+            )
+        )
+    return call(
         "job.Stream",
         name=string(job.stream.name),
-        schema=struct_type(job.stream.input.columns),
+        schema=struct_type(plan.columns),
         required=tupled(string(c) for c in (job.stream.time.column, job.stream.type_column) if c is not None),
-        source=source,
-        queries=tupled(map(string, names)),
-        **_computed(job),
-        **_options(job),
+        source=Code("None"),
+        queries=tupled(map(string, queries)),
+        members=tupled(members),
         **_labels(job),
     )
+
+
+def _as_column(expression: Expression, type_: DataType) -> str:
+    match expression:
+        case Literal(None):
+            return f"CAST(NULL AS {type_.sql})"
+    return to_sql(expression, column_of)
+
+
+def _constants(job: StreamJob, constant: str, program: model.CheckedProgram) -> str:
+    names = [q.name for q in job.plan.queries]
+    several = bool(job.stream.members)
+    declared = _merged(job, names, program) if several else _declared(job.stream, job.input, names, **_labels(job))
     blocks = [lay_out(declared, before=f"{constant} = ")]
     if job.plan.stream.raw_types is not None and job.stream.type_column is not None:
         blocks.append(lay_out(listed(map(string, job.plan.stream.raw_types)), before=f"{constant}_TYPES = "))
@@ -126,19 +173,19 @@ def _constants(job: StreamJob, constant: str) -> str:
     return "\n\n".join(blocks)
 
 
-def _computed(job: StreamJob) -> dict[str, Node]:
-    computed = job.input.computed
+def _computed(stream: model.Stream, wanted: StreamInput) -> dict[str, Node]:
+    computed = wanted.computed
     if not computed:
         return {}
-    names, given = [column.name for column in computed], dict(job.stream.input.columns)
+    names, given = [column.name for column in computed], dict(stream.input.columns)
 
     def column(leaf: Field | Aggregate) -> str:
         name = column_of(leaf)
         return aside(name, names) if name in given else name
 
-    clauses = (job.stream.time.column, job.stream.type_column)
-    keys = dict.fromkeys(job.stream.input.source_of(name) for name in clauses if name is not None)
-    first = job.stream.input.needed([name for name in clauses if name is not None]).computed
+    clauses = (stream.time.column, stream.type_column)
+    keys = dict.fromkeys(stream.input.source_of(name) for name in clauses if name is not None)
+    first = stream.input.needed([name for name in clauses if name is not None]).computed
     return {
         "computed": tupled(_computed_column(one, column, one in first) for one in computed),
         "keys": tupled(string(key) for key in keys if key is not None),

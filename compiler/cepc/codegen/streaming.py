@@ -31,7 +31,7 @@ def whole_plan(job: StreamJob) -> PhysicalPlan:
 def streamed(job: StreamJob, constant: str) -> str:
     """The constant that describes the stream as it runs continuously."""
     plans = [f"{constant}_PLAN"] * bool(job.kernel.queries) + [f"{constant}_PLAIN"] * bool(job.native)
-    late = _milliseconds(job.stream.time.watermark, job.plan.stream.unit)
+    late = milliseconds(job.stream.time.watermark, job.plan.stream.unit)
     described = call(
         "job.Streamed",
         stream=Code(constant),
@@ -45,6 +45,6 @@ def streamed(job: StreamJob, constant: str) -> str:
     )
 
 
-def _milliseconds(ticks: int, unit: str) -> int:
+def milliseconds(ticks: int, unit: str) -> int:
     """Of the watermark; Spark knows nothing finer, and an event within it is never late."""
     return -(-ticks // 1000) if unit == "us" else ticks * _MILLIS[unit]

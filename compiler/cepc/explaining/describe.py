@@ -79,7 +79,10 @@ def _stream(stream: model.Stream) -> Iterator[Fact]:
 def _query(query: model.Query, stream: model.Stream) -> Iterator[Fact]:
     yield "answers", "a row for each match" if query.kind == "match" else "a row for each group and window"
     yield from listed("labels", (f"{name} = {string_text(value)}" for name, value in query.labels))
-    yield "stream", query.stream
+    if stream.members:
+        yield "streams", ", ".join(member.stream for member in stream.members)
+    else:
+        yield "stream", query.stream
     yield "pattern", pattern(query.pattern, stream)
     bound = numbers(query.pattern)
     yield from listed("variables", (_variable(variable, bound[variable.name]) for variable in query.variables))

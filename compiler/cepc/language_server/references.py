@@ -131,13 +131,16 @@ class DeclaredNames:
             return Symbol("pattern", name, self.patterns[name].name.span)
         return self.event_type(name)
 
+    def stream(self, name: str) -> Symbol | None:
+        return Symbol("stream", name, self.streams[name].name.span) if name in self.streams else None
+
     def column(self, name: str, streams: Iterable[str]) -> Symbol | None:
         return next((self.columns[s][name] for s in streams if name in self.columns.get(s, ())), None)
 
     def streams_of(self, query: ast.Query) -> tuple[str, ...]:
-        """Those that the query may be about: the one that it names, else those that have its types."""
-        if query.stream is not None:
-            return (query.stream.text,)
+        """Those that the query may be about: those that it names, else all."""
+        if query.streams:
+            return tuple(name.text for name in query.streams)
         return tuple(self.streams)
 
     def variable(self, name: str, scope: VariableScope) -> tuple[Symbol, VariableScope | None] | None:
@@ -177,6 +180,8 @@ class DeclaredNames:
                 yield from self._stream(statement)
             case ast.DerivedEvent(name, base, where):
                 yield name.span, Symbol("event type", name.text, name.span)
+                if statement.stream is not None:
+                    yield from _maybe(statement.stream.span, self.stream(statement.stream.text))
                 yield from _maybe(base.span, self.event_type(base.text))
                 scope = VariableScope(ast.Atom(base, alias=None))
                 yield from self._expression(where, _Place(scope, tuple(self.streams), own=name))
@@ -217,8 +222,8 @@ class DeclaredNames:
 
     def _query(self, query: ast.Query) -> Iterator[Found]:
         yield query.name.span, Symbol("query", query.name.text, query.name.span)
-        if query.stream is not None and query.stream.text in self.streams:
-            yield query.stream.span, Symbol("stream", query.stream.text, self.streams[query.stream.text].name.span)
+        for stream in query.streams:
+            yield from _maybe(stream.span, self.stream(stream.text))
         scope = VariableScope(query.pattern)
         place = _Place(scope, self.streams_of(query))
         yield from self._pattern(query.pattern, scope, place)
@@ -244,8 +249,12 @@ class DeclaredNames:
             return
         yield test.query.span, Symbol("query", query.name.text, query.name.span)
         streams, results = self.streams_of(query), dict(_results(query))
-        for name in test.given.columns or ():
-            yield from _maybe(name.span, self.column(name.text, streams))
+        for given in test.given:
+            own = streams if given.stream is None else (given.stream.text,)
+            if given.stream is not None:
+                yield from _maybe(given.stream.span, self.stream(given.stream.text))
+            for name in given.values.columns or ():
+                yield from _maybe(name.span, self.column(name.text, own))
         for name in (test.expected.columns if test.expected is not None else None) or ():
             yield from _maybe(name.span, results.get(name.text) or self.column(name.text, streams))
 
@@ -256,6 +265,8 @@ class DeclaredNames:
             if node.alias is not None and (found := self.variable(node.alias.text, scope)) is not None:
                 yield node.alias.span, found[0]
             if isinstance(node, ast.Atom):
+                if node.stream is not None:
+                    yield from _maybe(node.stream.span, self.stream(node.stream.text))
                 names = [a.parts[0] for a in node.arguments or () if isinstance(a, ast.Reference)]
                 for name in (node.name, *names):
                     meant = place.parameters.get(name.text) or self.operand(name.text)

@@ -257,7 +257,7 @@ class _Collected:
         self._columns = [name for name, _ in stream.given]
         self._file, self._rows_before = "", 0
         self._schema = pa.schema([pa.field(name, to_arrow(type_)) for name, type_ in stream.given])
-        self._held = _Held(self._schema, resources)
+        self._held = HeldEvents(self._schema, resources)
         self._keep = self._held.add if keep is None else keep
         self._types: Counter[str] = Counter()
         self._timeless: Counter[str] = Counter()
@@ -355,7 +355,7 @@ def _encoded(column: Any) -> Any:
     return column if isinstance(column, pa.Array) else pa.concat_arrays(column.unify_dictionaries().chunks)
 
 
-class _Held:
+class HeldEvents:
     """Events in memory or, as soon as they do not fit, all of them on disk."""
 
     def __init__(self, schema: Any, resources: Resources) -> None:

@@ -26,11 +26,13 @@ from .. import model
 from .events import EventTypes, check_events
 from .functions import written_out
 from .imports import Loader, resolve_imports
+from .merging import merged, time_problems
 from .messages import streams as say_stream
 from .names import clashes, declarations
+from .of_query import streams_of
 from .patterns import check_patterns
 from .query import resolve_query
-from .streams import resolve_stream, stream_of, time_columns
+from .streams import resolve_stream, time_columns
 from .struct_parts import over_columns
 from .tests import check_tests
 
@@ -80,7 +82,7 @@ def check(program: ast.Program, loader: Loader, lost: Lost = NOTHING_LOST) -> Re
     problems += checked.problems
     own = {statement.span.source for statement in program.statements}
     written_here = [t for t in declared.tests if t.span.source in own]
-    tests, found = check_tests(written_here, declared, streams, checked.queries)
+    tests, found = check_tests(written_here, declared, {**streams, **checked.merged}, checked.queries)
     problems += found
     problems = [d for d in problems if d.span not in written.given_up]
     if any(d.code in _NOTHING_IMPORTED for d in imported.diagnostics):
@@ -88,15 +90,18 @@ def check(program: ast.Program, loader: Loader, lost: Lost = NOTHING_LOST) -> Re
     diagnostics = _once((*imported.diagnostics, *written.diagnostics, *problems))
     if any(d.severity == "error" for d in diagnostics) or not streams:
         return Resolved(None, diagnostics, imported.sources)
-    models = tuple(
-        replace(
-            s.checked.with_fields(checked.fields.get(name, {}).values()),
-            beside=tuple(checked.beside.get(name, {}).values()),
+    models, several = (
+        tuple(
+            replace(
+                s.checked.with_fields(checked.fields.get(name, {}).values()),
+                beside=tuple(checked.beside.get(name, {}).values()),
+            )
+            for name, s in known.items()
+            if s.checked is not None
         )
-        for name, s in streams.items()
-        if s.checked is not None
+        for known in (streams, checked.merged)
     )
-    resolved = model.CheckedProgram(models, tuple(checked.queries), tuple(tests))
+    resolved = model.CheckedProgram(models, tuple(checked.queries), tuple(tests), several)
     return Resolved(resolved, diagnostics, imported.sources, checked.built)
 
 
@@ -108,7 +113,8 @@ _OF_UNKNOWN_NAMES = frozenset({"E0201", "E0202", "E0207", "E0301", "W0601"})
 @dataclass(frozen=True, slots=True)
 class CheckedQueries:
     """The queries that are right, positions of theirs, as columns of each stream the fields that they group by and what
-    they ask of events beside one, and what is wrong with the other queries.
+    they ask of events beside one, and what is wrong with the other queries. `merged` are the streams of queries over
+    several.
     """
 
     queries: list[model.Query]
@@ -116,6 +122,7 @@ class CheckedQueries:
     fields: Mapping[str, Mapping[str, Computed]]
     beside: Mapping[str, Mapping[str, Beside]]
     problems: list[Diagnostic]
+    merged: Mapping[str, KnownStream]
 
 
 def _queries(
@@ -128,17 +135,25 @@ def _queries(
     overflowing: set[str] = set()
     fields: dict[str, dict[str, Computed]] = {}
     beside: dict[str, dict[str, Beside]] = {}
+    several: dict[str, KnownStream] = {}
+    of_several: dict[str, EventTypes] = {}
     nothing_known = EventTypes(None, declared, streams)
     if not streams and declared.queries and not declared.lost.streams:
         problems.append(say_stream.no_stream(declared.queries[0].name))
     for query in declared.queries:
-        name = stream_of(query, declared, streams)
-        if not isinstance(name, str | None):
-            problems.append(name)
+        names = streams_of(query, declared, streams)
+        if not isinstance(names, tuple | None):
+            problems.append(names)
             continue
-        over = over_columns(query, None if name is None else streams[name])
+        name = None if names is None else _name_of(names, streams)
+        if names is not None and name is not None and len(names) > 1 and name not in several:
+            several[name] = merged([streams[one] for one in names], name)
+            of_several[name] = EventTypes(several[name], declared, streams)
+            problems += time_problems([streams[one] for one in names], several[name])
+        stream = None if name is None else streams.get(name) or several[name]
+        over = over_columns(query, stream)
         problems += over.problems
-        known = nothing_known if name is None else types[name]
+        known = nothing_known if name is None else types.get(name) or of_several[name]
         if over.stream is not known.stream:
             known = EventTypes(over.stream, declared, streams)
         checked = resolve_query(over.query, declared, known)
@@ -151,7 +166,10 @@ def _queries(
             if checked.built is not None:
                 built[checked.query.name] = checked.built
         for type_, span in checked.types.items():
-            used.setdefault(name, {}).setdefault(type_, ast.Name(type_, span))
+            of = name if name not in several else of_several[name].owner(type_)
+            used.setdefault(of, {}).setdefault(type_, ast.Name(type_, span))
+        for one in names or ():
+            used.setdefault(one, {})
         if checked.overflow is not None and query.span.source not in overflowing:
             overflowing.add(query.span.source)
             problems.append(checked.overflow)
@@ -162,7 +180,15 @@ def _queries(
             )
         if name is not None and streams[name].declaration.event_time is None:
             problems.append(say_stream.no_event_time(streams[name].declaration, time_columns(streams[name])))
-    return CheckedQueries(queries, built, fields, beside, problems)
+    return CheckedQueries(queries, built, fields, beside, problems, several)
+
+
+def _name_of(names: tuple[str, ...], streams: Mapping[str, KnownStream]) -> str:
+    """What several streams are called as one."""
+    name = "+".join(names)
+    while len(names) > 1 and name in streams:
+        name += "+"
+    return name
 
 
 def _underived(used: Mapping[str, ast.Name], declared: Declarations) -> list[ast.Name]:

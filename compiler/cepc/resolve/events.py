@@ -9,11 +9,12 @@ from cepc_runtime.sql.expression import Expression, Field
 
 from .. import model
 from ..expressions import ExpressionContext, VariableInfo, nested_field, type_condition
+from .merging import renamed
 from .messages import names as say
 from .walk import conjuncts, references
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from cepc_grammar import ast
     from cepc_grammar.diagnostic import Diagnostic
@@ -58,7 +59,7 @@ class EventScope:
     def _unknown(self, first: ast.Name, rest: list[ast.Name]) -> Diagnostic:
         if rest and rest[0].text in self.stream.columns:
             return say.variable_in_event(first.text, first.span, rest[0].text)
-        return say.unknown_column(first, list(self.stream.columns), self.stream.name)
+        return say.unknown_column(first, list(self.stream.columns), *self.stream.names)
 
 
 class EventTypes:
@@ -68,27 +69,57 @@ class EventTypes:
         self.stream = stream
         self._declared = declared
         self._streams = streams
+        members = () if stream is None else stream.members
+        self._members = {m.stream.name: EventTypes(m.stream, declared, streams) for m in members}
         self._tests: dict[str, model.EventTest | None] = {}
         self._conditions: dict[str, tuple[Expression, ...] | None] = {}
         self.problems: dict[str, list[Diagnostic]] = {}
 
     def unknown(self, name: ast.Name) -> Diagnostic | None:
         """What to say of a name that is no event type of the stream."""
-        root = derivation(name.text, self._declared)[-1]
-        stream = self.stream
-        if stream is None or has_type(stream, root) or (root in self._declared.events):
+        named = typed(name.text, self._declared)
+        said, root, stream = named.said, named.root, self.stream
+        if stream is None or root in self._declared.events:
             return None
+        streams = [stream] if not stream.members else [member.stream for member in stream.members]
+        fitting = owners(said, root, streams)
+        if len(fitting) == 1 or root == ANY:
+            return None
+        if fitting:
+            return say.type_of_several_streams(name, fitting)
         if name.text in self._declared.events and len(self._streams) < 2:
             return None  # its declaration has the error
-        others = [s.name for s in self._streams.values() if s.types is not None and root in s.types]
+        others = owners(said, root, [s for s in self._streams.values() if s.types is not None])
+        names = [one.name for one in streams]
         if others:
-            return say.type_of_other_stream(name, stream.name, others)
-        known = [*(stream.types or ()), *self._declared.events]
+            return say.type_of_other_stream(name, names, others)
+        known = [*(t for one in streams for t in one.types or ()), *self._declared.events]
         untyped = stream.name if stream.has_one_type else None
-        return say.unknown_type(name, known, self._declared.patterns, f"the stream `{stream.name}`", untyped)
+        return say.unknown_type(name, known, self._declared.patterns, say.streams_searched(names), untyped)
+
+    def owner(self, name: str) -> str | None:
+        """Of several streams the one whose events are of the type; None for ANY, and where there is one stream."""
+        if self.stream is None or not self.stream.members:
+            return None
+        named = typed(name, self._declared)
+        found = owners(named.said, named.root, [member.stream for member in self.stream.members])
+        return found[0] if len(found) == 1 and named.root != ANY else None
+
+    def lists(self, name: str) -> bool:
+        """Whether it is listed, or derived."""
+        if self._members:
+            return any(member.lists(name) for member in self._members.values())
+        named, stream = typed(name, self._declared), self.stream
+        if named.chain[0] in self._declared.events:
+            return True
+        ours = stream is not None and named.said in (None, stream.name)
+        return ours and stream is not None and stream.types is not None and named.root in stream.types
 
     def place(self, name: str) -> Span | None:
         """Where the name is declared or listed as an event type."""
+        if self._members:
+            places = (member.place(name) for member in self._members.values())
+            return next((place for place in places if place is not None), None)
         listed = self.stream.types.get(name) if self.stream is not None and self.stream.types is not None else None
         event = self._declared.events.get(name)
         return listed.span if listed is not None else event.name.span if event is not None else None
@@ -122,7 +153,12 @@ class EventTypes:
 
     def errors(self, name: str) -> list[Diagnostic]:
         """What is wrong, over this stream, with the conditions of a type and of those that it is derived from."""
-        *derived, raw = derivation(name, self._declared)
+        if (member := self._members.get(self.owner(name) or "")) is not None:
+            return member.errors(name)
+        named = typed(name, self._declared)
+        if named.said is not None and self.stream is not None and named.said != self.stream.name:
+            return []
+        *derived, raw = named.chain
         if self.stream is None or raw in self._declared.events or not has_type(self.stream, raw):
             return []  # the name itself is wrong
         for one in derived:
@@ -130,7 +166,14 @@ class EventTypes:
         return [d for one in reversed(derived) for d in self.problems[one] if d.severity == "error"]
 
     def _test(self, name: str) -> model.EventTest | None:
-        chain = derivation(name, self._declared)
+        if self.stream is not None and (member := self.stream.member(self.owner(name))) is not None:
+            own = self._members[member.stream.name].test(name)
+            if own is None:
+                return None
+            one = member.stream.name
+            type_ = one if member.stream.has_one_type else model.type_of(one, own.raw_type or "")
+            return model.EventTest(type_, tuple(renamed(c, member) for c in own.conditions))
+        chain = typed(name, self._declared).chain
         raw = chain[-1]
         if self.stream is None or raw in self._declared.events:
             return None
@@ -153,7 +196,12 @@ def check_events(declared: Declarations, types: Mapping[str, EventTypes]) -> Ite
             continue
         if not types or chain[-1] in declared.lost.operands:
             continue
-        fitting = [t for t in types.values() if t.stream is not None and has_type(t.stream, chain[-1])]
+        said = typed(name, declared).said
+        fitting = [
+            t
+            for t in types.values()
+            if t.stream is not None and has_type(t.stream, chain[-1]) and said in (None, t.stream.name)
+        ]
         if not fitting:
             if len(chain) == 2:
                 yield _unknown_base(event, declared, types)
@@ -179,6 +227,44 @@ def derivation(name: str, declared: Declarations) -> list[str]:
             return [*chain, name]
         chain[name] = None
     return list(chain)
+
+
+@dataclass(frozen=True, slots=True)
+class TypeName:
+    """The name of an event type: `said` is the stream that is written before it, or before one that it is derived from,
+    `chain` its derivation.
+    """
+
+    said: str | None
+    chain: tuple[str, ...]
+
+    @property
+    def root(self) -> str:
+        return self.chain[-1]
+
+
+def typed(name: str, declared: Declarations) -> TypeName:
+    said, plain = None, name
+    if name not in declared.events and "." in name:
+        streams = [stream for stream in declared.streams if name.startswith(f"{stream}.")]
+        if streams:
+            said = max(streams, key=len)
+            plain = name.removeprefix(f"{said}.")
+    chain = derivation(plain, declared)
+    for one in chain:
+        event = declared.events.get(one)
+        if said is None and event is not None and event.stream is not None:
+            said = event.stream.text
+    return TypeName(said, tuple(chain))
+
+
+def owners(said: str | None, root: str, streams: Iterable[KnownStream]) -> list[str]:
+    """The streams of which events of the type are: the one that is said, those that list it, or else those that list
+    none.
+    """
+    fitting = [s for s in streams if said in (None, s.name) and has_type(s, root)]
+    listing = [s for s in fitting if s.types is not None and root in s.types]
+    return [s.name for s in listing or fitting]
 
 
 def has_type(stream: KnownStream, name: str) -> bool:

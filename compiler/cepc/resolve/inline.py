@@ -133,6 +133,8 @@ class _Inlining:
         if name is None:
             argument = place.arguments[parameter.text]
             return self._give_up(say.argument_kind(argument.span, parameter, parameter.span, "an event type"))
+        if atom.stream is not None:
+            return self._of_stream(atom, atom.stream, name, place)
         declaration = self.declared.patterns.get(name.text)
         if declaration is not None:
             return self._named(replace(atom, name=name), declaration, place)
@@ -152,10 +154,23 @@ class _Inlining:
         self.types_used.setdefault(name.text, name.span)
         return self._event(name, atom.alias, atom.span, place)
 
+    def _of_stream(self, atom: ast.Atom, stream: ast.Name, name: ast.Name, place: _Place) -> Written | None:
+        """An event type with its stream before it."""
+        if stream.text not in self.declared.streams:
+            if stream.text in self.declared.lost.streams:
+                return self._give_up()
+            return self._give_up(say.unknown_stream(stream, list(self.declared.streams)))
+        whole = ast.Name(f"{stream.text}.{name.text}", stream.span.to(name.span))
+        if atom.arguments is not None:
+            return self._give_up(say.unknown_pattern(whole, self.declared.patterns, is_type=True))
+        unknown = self.types.unknown(whole)
+        if unknown is not None:
+            self.problems.append(unknown)
+        self.types_used.setdefault(whole.text, whole.span)
+        return self._event(whole, atom.alias, atom.span, place)
+
     def _is_type(self, name: ast.Name) -> bool:
-        stream = self.types.stream
-        listed = stream is not None and stream.types is not None and name.text in stream.types
-        return listed or name.text in self.declared.events
+        return self.types.lists(name.text)
 
     def _event(self, type_: ast.Name | None, alias: ast.Name | None, span: Span, place: _Place) -> Written | None:
         self.events += 1
@@ -165,7 +180,8 @@ class _Inlining:
             self.complete = False  # check_patterns reports it
         name = alias.text if alias is not None else "ANY" if type_ is None else type_.text
         at = alias.span if alias is not None else span
-        return written.Event(place.prefix + name, type_, alias is not None, at)
+        owner = None if type_ is None else self.types.owner(type_.text)
+        return written.Event(place.prefix + name, type_, alias is not None, at, owner)
 
     def _named(self, atom: ast.Atom, declaration: ast.NamedPattern, place: _Place) -> Written | None:
         name = declaration.name.text

@@ -81,4 +81,6 @@ def _problem(name: ast.Name, stream: KnownStream) -> Diagnostic | None:
     type_ = stream.columns.get(name.text)
     if type_ is None:
         return stream.lacks(name)
+    if (problem := stream.unshared(name)) is not None:
+        return problem
     return say.not_comparable(name, type_.sql) if not is_orderable(type_) else None

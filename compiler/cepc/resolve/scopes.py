@@ -139,7 +139,9 @@ class PatternScope:
         return self._info(next(v for v in self.names.variables.values() if v.name == name))
 
     def _info(self, variable: Variable) -> VariableInfo:
-        return VariableInfo(variable.name, variable.is_list, variable.negation is not None, self.stream.pairs)
+        member = self.stream.member(variable.stream)
+        pairs = self.stream.pairs if member is None else member.stream.pairs
+        return VariableInfo(variable.name, variable.is_list, variable.negation is not None, pairs)
 
     def _negated(self, variable: Variable, span: Span) -> Diagnostic | None:
         if self.result is None or variable.negation is None:
@@ -149,13 +151,18 @@ class PatternScope:
     def _column(
         self, variable: Variable, path: tuple[ast.Name, ...], reference: ast.Reference
     ) -> Expression | Diagnostic:
+        member = self.stream.member(variable.stream)
+        stream = self.stream if member is None else member.stream
         if not path:
-            return say.bare_variable(_text(reference), reference.span, self.stream.attributes)
+            return say.bare_variable(_text(reference), reference.span, stream.attributes)
         column, *rest = path
-        type_ = self.stream.columns.get(column.text)
+        type_ = stream.columns.get(column.text)
         if type_ is None:
-            return say.unknown_column(column, list(self.stream.columns), self.stream.name)
-        return nested_field(Field(variable.name, column.text, "each", type_), rest)
+            return say.unknown_column(column, list(stream.columns), *stream.names)
+        name = column.text
+        if member is not None and name in member.columns:  # a field of a struct that stands in `[ ]` is of all streams
+            name, type_ = member.columns[name]
+        return nested_field(Field(variable.name, name, "each", type_), rest)
 
     def _bare(self, column: ast.Name) -> Diagnostic | None:
         if self.shared is None or column.text in self.shared:
@@ -172,7 +179,7 @@ class PatternScope:
             return say.column_of_result(name, "an aggregate" if self.result == "aggregate" else "a match")
         if self.columns is not None:
             return say.unknown_in_having(name, [*self.columns, *sorted(self.shared or ())])
-        return say.unknown_column(name, list(self.stream.columns), self.stream.name)
+        return say.unknown_column(name, list(self.stream.columns), *self.stream.names)
 
 
 def result_columns(kind: str) -> tuple[str, str]:

@@ -16,14 +16,12 @@ from .columns import resolve_columns
 from .durations import Tick, tick, ticks
 from .messages import names as say
 from .messages import streams as say_stream
-from .walk import atoms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cepc_runtime.sql.computed import StreamInput
 
-    from .names import Declarations
 
 FORMATS = ("parquet", "orc", "avro", "csv", "json", "text", "xml", "delta", "iceberg", "kafka", "jdbc")
 
@@ -46,15 +44,26 @@ class KnownStream:
     types: Mapping[str, ast.Name] | None
     checked: model.Stream | None
     pairs: tuple[tuple[str, DataType], ...] = field(default=())
+    members: tuple[KnownMember, ...] = ()
 
     @property
     def has_one_type(self) -> bool:
-        return self.declaration.event_type is None
+        return self.declaration.event_type is None and not self.members
+
+    @property
+    def names(self) -> list[str]:
+        """Of the declared streams that it is."""
+        return [member.stream.name for member in self.members] or [self.name]
+
+    def member(self, name: str | None) -> KnownMember | None:
+        """One of several streams that it stands for."""
+        return next((member for member in self.members if member.stream.name == name), None)
 
     @property
     def attributes(self) -> list[str]:
         """Its columns, event time and event type last: those that conditions are mostly about come first."""
-        clauses = (self.declaration.event_time, self.declaration.event_type)
+        declared = [self.declaration, *(member.stream.declaration for member in self.members)]
+        clauses = [clause for one in declared for clause in (one.event_time, one.event_type)]
         last = {clause.column.text for clause in clauses if clause is not None}
         return sorted(self.columns, key=lambda column: column in last)
 
@@ -62,7 +71,22 @@ class KnownStream:
         """What to say where a column is named that the stream does not have."""
         if name.text in self.columns or name.text in self.broken:
             return None
-        return say.unknown_column(name, [*self.columns, *sorted(self.broken)], self.name)
+        if self.members and any(name.text in member.columns for member in self.members):
+            return say.column_apart(name, [(m.stream.name, m.stream.columns.get(name.text)) for m in self.members])
+        return say.unknown_column(name, [*self.columns, *sorted(self.broken)], *self.names)
+
+    def unshared(self, name: ast.Name) -> Diagnostic | None:
+        """What to say where some of several streams have the column, and not all."""
+        lacking = [m.stream.name for m in self.members if name.text not in {*m.stream.columns, *m.stream.broken}]
+        return say.column_not_shared(name, lacking) if 0 < len(lacking) < len(self.members) else None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownMember:
+    """One of several streams that are merged, and what its columns are called there, with their own types."""
+
+    stream: KnownStream
+    columns: Mapping[str, tuple[str, DataType]]
 
 
 def resolve_stream(stream: ast.Stream) -> tuple[KnownStream, list[Diagnostic]]:
@@ -152,17 +176,3 @@ def time_columns(stream: KnownStream) -> list[str]:
     """The columns that could be its event time, the likeliest first."""
     fitting = [name for name, type_ in stream.columns.items() if tick(type_, None) is not None]
     return sorted(fitting, key=lambda name: not is_time(stream.columns[name]))
-
-
-def stream_of(query: ast.Query, declared: Declarations, streams: Mapping[str, KnownStream]) -> str | Diagnostic | None:
-    """The name of the stream that a query is about; None where there is none, or may be one that could not be read."""
-    lost = declared.lost.streams
-    if lost and (query.stream is None or query.stream.text in lost):
-        return None
-    if query.stream is not None:
-        return query.stream.text if query.stream.text in streams else say.unknown_stream(query.stream, list(streams))
-    if len(streams) < 2:
-        return next(iter(streams), None)
-    names = {a.name.text for a in atoms(query.pattern)} - set(declared.patterns) - set(declared.events)
-    fitting = [s.name for s in streams.values() if s.types is None or names <= set(s.types)]
-    return say.stream_needed(query.name, list(streams), fitting)

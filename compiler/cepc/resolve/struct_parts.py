@@ -102,6 +102,8 @@ def _field(parts: Parts, stream: KnownStream) -> Expression | Diagnostic | None:
     type_ = stream.columns.get(first.text)
     if type_ is None:
         return stream.lacks(first)
+    if (problem := stream.unshared(first)) is not None:
+        return problem
     return nested_field(Field(None, first.text, "each", type_), rest)
 
 

@@ -43,13 +43,34 @@ def check_tests(
         if query is None or streams[query.stream].checked is None:
             continue
         stream = streams[query.stream]
-        given, wrong = _given(test.given, stream)
+        given, wrong = _of_streams(test.given, query, stream)
         problems += wrong
         expected, wrong = (None, []) if test.expected is None else _expected(test.expected, query, stream)
         problems += wrong
         if given is not None and (expected is not None or test.expected is None):
             found.append(model.Test(test.name.text, query.name, given, expected, test.span))
     return found, problems
+
+
+def _of_streams(
+    written: Iterable[ast.Given], query: model.Query, stream: KnownStream
+) -> tuple[tuple[tuple[str, model.Values], ...] | None, list[Diagnostic]]:
+    """The events of each stream; GIVEN says whose they are where there are several."""
+    known = {one.name: one for one in (stream, *(member.stream for member in stream.members))}
+    streams = [name for name in known if len(known) == 1 or name != stream.name]
+    found: dict[str, model.Values | None] = {}
+    problems: list[Diagnostic] = []
+    for one in written:
+        name = one.stream.text if one.stream is not None else streams[0] if len(streams) == 1 else ""
+        if name not in streams:
+            problems.append(say.given_of_which(one, query.name, streams))
+        elif name in found:
+            problems.append(say.given_twice(one, name))
+        else:
+            found[name], wrong = _given(one.values, known[name])
+            problems += wrong
+    right = tuple((name, values) for name, values in found.items() if values is not None)
+    return (None if problems or len(right) < len(found) else right), problems
 
 
 def _given(values: ast.Values, stream: KnownStream) -> tuple[model.Values | None, list[Diagnostic]]:
@@ -99,8 +120,8 @@ def _expected(
 
 def _events(stream: KnownStream) -> DataType:
     """The type of the column of RETURN MATCH *."""
-    fields = (StructField(name, type_) for name, type_ in stream.columns.items())
-    return Array(Struct((StructField("variable", STRING), *fields)))
+    names = (("variable", STRING), *((("stream", STRING),) if stream.members else ()), *stream.columns.items())
+    return Array(Struct(tuple(StructField(name, type_) for name, type_ in names)))
 
 
 def _values(values: ast.Values, columns: Columns) -> tuple[model.Values | None, list[Diagnostic]]:

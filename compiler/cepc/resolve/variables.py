@@ -26,13 +26,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """`type` is None for ANY; `negation` is the NOT that it belongs to."""
+    """`type` is None for ANY; `negation` is the NOT that it belongs to; `stream` is that of its events, where there are
+    several.
+    """
 
     name: str
     type: ast.Name | None
     is_list: bool
     negation: Negation | None
     span: Span
+    stream: str | None = None
 
     @property
     def type_name(self) -> str:
@@ -45,7 +48,8 @@ def variables(pattern: Written) -> dict[str, Variable]:
     found: dict[str, Variable] = {}
     for event, negation in _events(pattern, None):
         if event.variable not in found:
-            found[event.variable] = Variable(event.variable, event.type, most[event.variable] > 1, negation, event.span)
+            listed = most[event.variable] > 1
+            found[event.variable] = Variable(event.variable, event.type, listed, negation, event.span, event.stream)
     return found
 
 

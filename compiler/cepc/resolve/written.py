@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Event:
     """`type` is the name of an event type, None for ANY. `aliased` where the variable has not its name from the
-    type.
+    type. `stream` is that of the type, in a query over several.
     """
 
     variable: str
     type: ast.Name | None
     aliased: bool
     span: Span
+    stream: str | None = None
 
     @property
     def type_name(self) -> str:

@@ -12,6 +12,7 @@ from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.parts.resources import ONE_THREAD, Resources
 
 from ..errors import ProgramError, RunError
+from ..model import type_of
 from ..passes import SHARING
 from ..passes.engine import EngineModel
 from ..passes.strategy import strategy
@@ -22,6 +23,7 @@ from ..shared_plans import Options, share
 from ..statistics import Statistics
 from . import messages
 from .computable import look_at_functions
+from .loading import Loading
 from .stages import Stages
 from .written import written_in
 
@@ -112,7 +114,7 @@ def choose(program: model.CheckedProgram, names: Sequence[str] | None) -> model.
 
 def streams_read(program: model.CheckedProgram) -> list[model.Stream]:
     """The streams that some query reads."""
-    used = {query.stream for query in program.queries}
+    used = {stream.name for query in program.queries for stream in program.members(query.stream)}
     return [stream for stream in program.streams if stream.name in used]
 
 
@@ -145,12 +147,13 @@ def run(
         look_at_functions(planned.plans)
     warnings = list(planned.diagnostics)
     executed = []
+    loading = Loading(program, [plan.stream for plan in planned.plans], load, resources)
     for plan in planned.plans:
         stream = program.stream(plan.stream.name)
-        with _disks_said():
+        with _disks_said(), closing_on_error(loading):
             with stages("reading events"):
-                read = load(stream, plan.stream)
-            warnings += [*read.warnings, *types_that_never_occur(stream, program.queries, read)]
+                read = loading.events(plan.stream)
+            warnings += [*read.warnings, *types_that_never_occur(program, stream, program.queries, read)]
             with _closed_in_the_end(read):
                 with stages("deciding what to share"):
                     workload = share_for(program, plan, read, options)
@@ -160,6 +163,8 @@ def run(
                     execution = execute_plan(physical, read, program.queries, sources, tell, resources)
                 is_empty = any(not table.num_rows for table in execution.tables.values())
                 executed.append((_with_the_first(read, is_empty), workload, execution))
+                if not stream.members:
+                    loading.dropped[stream.name] = execution.dropped
     tables = {name: table for _, _, execution in executed for name, table in execution.tables.items()}
     with stages("sorting rows"), _disks_said():
         names = [query.name for query in program.queries]
@@ -167,12 +172,12 @@ def run(
         ordered = dict(zip(names, at_once(sorts, resources.threads), strict=True))
     return Report(
         tables=ordered,
-        read=sum(read.rows for read, _, _ in executed),
-        files=sum(read.files for read, _, _ in executed),
-        without_time=sum(execution.dropped.null_time for _, _, execution in executed),
-        without_type=sum(execution.dropped.null_type for _, _, execution in executed),
+        read=sum(read.rows for read in loading.read.values()),
+        files=sum(read.files for read in loading.read.values()),
+        without_time=sum(dropped.null_time for dropped in loading.dropped.values()),
+        without_type=sum(dropped.null_type for dropped in loading.dropped.values()),
         warnings=tuple(warnings),
-        passed_over=sum(read.passed_over for read, _, _ in executed),
+        passed_over=sum(read.passed_over for read in loading.read.values()),
         efforts={workload.plan.stream.name: execution.effort for _, workload, execution in executed},
         workloads=tuple(workload for _, workload, _ in executed),
         reads={workload.plan.stream.name: read for read, workload, _ in executed},
@@ -188,6 +193,15 @@ def _disks_said() -> Iterator[None]:
         yield
     except DiskError as error:
         raise RunError([messages.not_on_disk(error.folder, error.error)]) from None
+
+
+@contextmanager
+def closing_on_error(loading: Loading) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        loading.close()
+        raise
 
 
 @contextmanager
@@ -283,15 +297,19 @@ def results_said(queries: Iterable[model.Query], sources: Mapping[str, Source]) 
     raise RunError([problem], sources)
 
 
-def types_that_never_occur(stream: model.Stream, queries: Iterable[model.Query], read: Read) -> list[Diagnostic]:
+def types_that_never_occur(
+    program: model.CheckedProgram, stream: model.Stream, queries: Iterable[model.Query], read: Read
+) -> list[Diagnostic]:
     """Where the program lists the types, a wrong name is an error; where it does not, the events have to tell."""
     if stream.types is not None or read.types is None or not read.rows:
         return []
+    told = {type_of(one.name, "") for one in program.members(stream.name) if one.types is None and one.type_column}
     asked: dict[str, Span] = {}
     for query in queries:
         if query.stream == stream.name:
             for variable in query.variables:
-                if variable.test.raw_type is not None:
-                    asked.setdefault(variable.test.raw_type, variable.span)
+                type_ = variable.test.raw_type
+                if type_ is not None and (not stream.members or any(map(type_.startswith, told))):
+                    asked.setdefault(type_, variable.span)
     occur = sorted({*read.types, *read.timeless})
     return [type_never_occurs(type_, place, occur) for type_, place in asked.items() if type_ not in occur]

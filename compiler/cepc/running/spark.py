@@ -18,6 +18,7 @@ from ..reading.bad_records import STOP, Stop
 from ..reading.files import EventSource
 from ..reading.messages import a_pipe, not_a_file_here
 from .given import by_stream
+from .loading import of_streams, together
 from .local import Report, streams_read, types_that_never_occur
 from .session import failed, is_local, is_of_spark, need_pyspark, quiet_session, session_of, with_runtime
 from .spark_events import raise_bad_records, some_of, write_good
@@ -59,7 +60,7 @@ def dataframes(
     job = load(job_of(program, sources))
     try:
         with with_runtime(session):
-            with with_meaning(session, job.streams.values()):
+            with with_meaning(session, job.sources.values()):
                 frames = {name: _frame(session, job, name, one) for name, one in given.items() if one is not None}
             return job.build(session, frames, None if queries is None else list(queries))
     except JobError as error:
@@ -79,7 +80,7 @@ def _frame(session: Any, job: LoadedJob, stream: str, events: Any) -> Any:
         )
     path = os.fspath(events)
     form = _format_of(path)
-    return read(session, job.streams[stream], form or "table", path, dict(job.streams[stream].options))
+    return read(session, job.sources[stream], form or "table", path, dict(job.sources[stream].options))
 
 
 def _format_of(path: str) -> str | None:
@@ -173,7 +174,8 @@ def _read_by_spark(run: _Started, places: Mapping[str, EventSource]) -> _Given:
 
     from ..reading.read import check_columns
 
-    for plan in run.plans if is_local(run.session) else ():  # of a directory, Spark looks at one file
+    wanted = of_streams(run.program, run.plans).values()
+    for plan in wanted if is_local(run.session) else ():  # of a directory, Spark looks at one file
         place = places.get(plan.name)
         if place is None or (place.format or "parquet") not in ("parquet", "orc"):
             continue
@@ -183,7 +185,7 @@ def _read_by_spark(run: _Started, places: Mapping[str, EventSource]) -> _Given:
         name: read(run.session, stream, places[name].format or "parquet", places[name].path, dict(places[name].options))
         if name in places
         else declared(run.session, stream)
-        for name, stream in run.job.streams.items()
+        for name, stream in run.job.sources.items()
     }
     return _Given(frames, {})
 
@@ -199,9 +201,9 @@ def _read_here(run: _Started, places: Mapping[str, EventSource], bad: Treatment,
     if not is_local(run.session):
         raise RunError([failed(ELSEWHERE)])
     frames, reads = {}, {}
-    for number, plan in enumerate(run.plans):
+    for number, plan in enumerate(of_streams(run.program, run.plans).values()):
         path = folder / f"{number}.parquet"
-        stream, schema = run.program.stream(plan.name), run.job.streams[plan.name].schema
+        stream, schema = run.program.stream(plan.name), run.job.sources[plan.name].schema
         reads[plan.name] = write_good(stream, plan, places[plan.name], bad, path)
         frames[plan.name] = run.session.read.schema(schema).parquet(str(path))
     return _Given(frames, reads)
@@ -213,7 +215,7 @@ def _report(run: _Started, given: _Given, stages: Stages) -> Report:
 
     from ..writing.order import in_order
 
-    dropped = {name: Observation(f"dropped of {name}") for name in run.job.streams}
+    dropped = {name: Observation(f"dropped of {name}") for name in run.job.sources}
     with stages("reading events and finding matches"), with_runtime(run.session):
         tables = run.job.tables(run.session, given.frames, None, dropped)
     with stages("sorting rows"):
@@ -225,11 +227,11 @@ def _report(run: _Started, given: _Given, stages: Stages) -> Report:
     if empty:
         with stages("looking for why there are no rows"):
             looked = _looked_at(run, given, {query.stream for query in empty})
-    known = {**looked, **given.reads}
+    known = {**looked, **_known(run.program, given.reads)}
     warnings = [warning for read in given.reads.values() for warning in read.warnings]
     for name, read in known.items():
-        queries = run.program.queries if name in given.reads else empty
-        warnings += types_that_never_occur(run.program.stream(name), queries, read)
+        queries = empty if name in looked and not given.reads else run.program.queries
+        warnings += types_that_never_occur(run.program, run.program.stream(name), queries, read)
     return Report(
         tables=tables,
         read=sum(read.rows for read in given.reads.values()) if given.reads else None,
@@ -254,9 +256,33 @@ def _looked_at(run: _Started, given: _Given, streams: Collection[str]) -> dict[s
     with with_meaning(run.session, declared.values()), suppress(*SPARK_ERRORS, JobError, DataError):
         for plan in run.plans:
             name = plan.name
-            read = some_of(given.frames[name], declared[name], plan, given.reads.get(name)) if name in streams else None
+            if name not in streams:
+                continue
+            counted = _known(run.program, given.reads).get(name)
+            read = some_of(_events_of(run, given, name), declared[name], plan, counted)
             if read is not None:
                 found[name] = read
+    return found
+
+
+def _events_of(run: _Started, given: _Given, name: str) -> Any:
+    """The events of a stream, or of several as one."""
+    from cepc_runtime.spark.merging import merged
+    from cepc_runtime.spark.schema import conform
+
+    stream = run.job.streams[name]
+    if not stream.members:
+        return given.frames[name]
+    return merged({one.name: conform(given.frames[one.name], one) for one in stream.sources}, stream, {})
+
+
+def _known(program: model.CheckedProgram, reads: Mapping[str, Read]) -> dict[str, Read]:
+    """What is known of the events of each stream with queries, of what is known of those that were read."""
+    found = dict(reads)
+    for stream in program.merged:
+        members = program.members(stream.name)
+        if all(one.name in reads for one in members):
+            found[stream.name] = together(((one, reads[one.name]) for one in members), None)
     return found
 
 

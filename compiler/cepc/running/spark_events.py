@@ -15,6 +15,7 @@ from ..errors import DataError
 from ..reading import messages
 from ..reading.read import Read, read_events
 from .given import read_given
+from .loading import of_streams
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -115,7 +116,7 @@ def raise_bad_records(
     program: model.CheckedProgram, plans: Iterable[StreamPlan], places: Mapping[str, EventSource]
 ) -> None:
     """After Spark has failed: if there are bad records in files that can be read here, a DataError of the first."""
-    for plan in plans:
+    for plan in of_streams(program, plans).values():
         if plan.name not in places:
             continue
         try:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import ProgramError, RunError
 from ..planning import plan_program
+from ..running.loading import Loading
 from ..running.messages import no_value
 from .read import declared_types
 
@@ -36,9 +37,11 @@ def analyze(
     if not planned.plans:
         raise ProgramError(planned.diagnostics, sources)
     found = {}
-    for plan in planned.plans:
+    wanted = [replace(plan.stream, raw_types=None) for plan in planned.plans]
+    loading = Loading(program, wanted, load)
+    for plan, events in zip(planned.plans, wanted, strict=True):
         stream = program.stream(plan.stream.name)
-        read = load(stream, replace(plan.stream, raw_types=None))
+        read = loading.events(events)
         try:
             found[stream.name] = measure(plan, read.table, declared_types(stream))
         except EvaluationError as error:

@@ -35,11 +35,11 @@ def read_statistics(path: str, program: model.CheckedProgram) -> dict[str, Stati
         raise DataError([messages.wrong_form(path, str(error))]) from None
     if problems := list(_misfits(path, found, program)):
         raise DataError(problems)
-    return {stream.name: found.get(stream.name, Statistics()) for stream in program.streams}
+    return {stream.name: found.get(stream.name, Statistics()) for stream in (*program.streams, *program.merged)}
 
 
 def _misfits(path: str, found: Mapping[str, Statistics], program: model.CheckedProgram) -> Iterator[Diagnostic]:
-    streams = {stream.name: stream for stream in program.streams}
+    streams = {stream.name: stream for stream in (*program.streams, *program.merged)}
     for name, statistics in found.items():
         if name not in streams:
             yield messages.does_not_fit(path, "stream", name, list(streams), "the program")

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 def check_tests(program: model.CheckedProgram) -> Iterator[Diagnostic]:
     """Errors for constants, warnings for events."""
-    queries = {query.name: query for query in program.queries}
     for test in program.tests:
-        stream = program.stream(queries[test.query].stream)
-        events, _, problems = values_of(test, stream.input.columns)
-        yield from problems or _unseen(events, test, stream)
+        events, _, problems = values_of(test, program)
+        yield from problems
+        for name, values in test.given if not problems else ():
+            yield from _unseen(events[name], values, program.stream(name))
 
 
-def _unseen(events: Any, test: model.Test, stream: model.Stream) -> Iterator[Diagnostic]:
+def _unseen(events: Any, given: model.Values, stream: model.Stream) -> Iterator[Diagnostic]:
     """Events without a time, without a type, or of a type that is not listed."""
     time, type_ = stream.time.column, stream.type_column
     wanted = (time,) if type_ is None else (time, type_)
@@ -40,22 +40,22 @@ def _unseen(events: Any, test: model.Test, stream: model.Stream) -> Iterator[Dia
         return
     for row, value in enumerate(computed.column(time).to_pylist()):
         if value is None:
-            yield _warning("has no time", _place(test, row, time), f"`{time}` is NULL, so that it is no event", "")
+            yield _warning("has no time", _place(given, row, time), f"`{time}` is NULL, so that it is no event", "")
     types = [] if type_ is None else computed.column(type_).to_pylist()
     for row, name in enumerate(types):
         if name is None:
-            yield _warning("has no type", _place(test, row, type_), f"`{type_}` is NULL, so that it is no event", "")
+            yield _warning("has no type", _place(given, row, type_), f"`{type_}` is NULL, so that it is no event", "")
         elif stream.types is not None and name not in stream.types:
             label = f"`{stream.name}` does not list the type {name}, so that no query sees this"
             near = did_you_mean(name, stream.types) or f"the types are {first_of(stream.types)}"
-            yield _warning("is of an unknown type", _place(test, row, type_), label, near)
+            yield _warning("is of an unknown type", _place(given, row, type_), label, near)
 
 
-def _place(test: model.Test, row: int, column: str | None) -> Span:
+def _place(given: model.Values, row: int, column: str | None) -> Span:
     """The value of the column; the row where the column is computed or not given."""
-    values = test.given.rows[row]
-    given = [name for name, _ in test.given.columns]
-    return values[given.index(column)].span if column in given else values[0].span.to(values[-1].span)
+    values = given.rows[row]
+    names = [name for name, _ in given.columns]
+    return values[names.index(column)].span if column in names else values[0].span.to(values[-1].span)
 
 
 def _warning(what: str, span: Span, label: str, hint: str) -> Diagnostic:

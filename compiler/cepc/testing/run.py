@@ -44,18 +44,18 @@ class Outcome:
 def run_test(program: model.CheckedProgram, test: model.Test, sources: Mapping[str, Source]) -> Outcome:
     """The outcome of a test of the program: an error as well where one of its constants has no value."""
     query = next(q for q in program.queries if q.name == test.query)
-    stream = program.stream(query.stream)
     try:
-        events, expected = tables_of(test, stream.input.columns, sources)
+        events, expected = tables_of(test, program, sources)
 
-        def load(_stream: model.Stream, plan: StreamPlan) -> Read:
-            return read_given(events, plan, stream.input)
+        def load(stream: model.Stream, plan: StreamPlan) -> Read:
+            return read_given(events[stream.name], plan, stream.input)
 
         found = run(replace(program, queries=(query,)), load, sources).tables[query.name]
     except CepcError as error:
         return Outcome(test, None, error)
+    strange = [said for name, table in events.items() for said in _strange(table, program.stream(name))]
     rows, wanted = (found, found.slice(0, 0)) if expected is None else (found.select(expected.column_names), expected)
-    return Outcome(test, compare(wanted, rows), strange=_strange(events, stream))
+    return Outcome(test, compare(wanted, rows), strange=tuple(strange))
 
 
 def _strange(events: Any, stream: model.Stream) -> tuple[str, ...]:

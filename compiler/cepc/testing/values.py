@@ -22,23 +22,25 @@ if TYPE_CHECKING:
 
 
 def tables_of(
-    test: model.Test, columns: Sequence[tuple[str, DataType]], sources: Mapping[str, Source]
-) -> tuple[Any, Any | None]:
-    """The events, with all of `columns`, and the rows expected, None where these are no rows. Raises ProgramError with
-    all constants that have no value.
+    test: model.Test, program: model.CheckedProgram, sources: Mapping[str, Source]
+) -> tuple[dict[str, Any], Any | None]:
+    """The events of each stream that its query sees, in the columns of the input, and the rows expected, None where
+    these are no rows. Raises ProgramError with all constants that have no value.
     """
-    events, expected, problems = values_of(test, columns)
+    events, expected, problems = values_of(test, program)
     if problems:
         raise ProgramError(problems, sources)
     return events, expected
 
 
 def values_of(
-    test: model.Test, columns: Sequence[tuple[str, DataType]]
-) -> tuple[Any, Any | None, tuple[Diagnostic, ...]]:
+    test: model.Test, program: model.CheckedProgram
+) -> tuple[dict[str, Any], Any | None, tuple[Diagnostic, ...]]:
     """The same, with what is wrong; the tables count only where that is nothing."""
     problems: list[Diagnostic] = []
-    events = _table_of(test.given, columns, problems)
+    query = next(query for query in program.queries if query.name == test.query)
+    given = {stream.name: model.Values((), ()) for stream in program.members(query.stream)} | dict(test.given)
+    events = {name: _table_of(values, program.stream(name).input.columns, problems) for name, values in given.items()}
     expected = None if test.expected is None else _table_of(test.expected, test.expected.columns, problems)
     return events, expected, tuple(problems)
 

@@ -19,6 +19,7 @@ from cepc_runtime.sql.spark_sql import describe
 
 from ..diagnostics.listed import listed as listed_names
 from ..planning import plan_program
+from ..running.loading import Loading
 from ..running.local import results_said
 from ..wording import many
 from .absent import SHOWN, Absent
@@ -63,7 +64,7 @@ def why(
     """
     (plan,) = plan_program(replace(program, queries=(query,))).plans
     stream = program.stream(query.stream)
-    given = load(stream, plan.stream)
+    given = Loading(program, [plan.stream], load).events(plan.stream)
     reading = read(given.table, plan.stream)
     finder = Finder(program, plan.stream, reading)
     values = ValueTexts(reading, plan.stream, [name for name, _ in plan.stream.columns])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from typing import Literal as OneOf
 
 from ..cheap_dataclass import dataclass
@@ -13,6 +13,12 @@ if TYPE_CHECKING:
 
     from ..sql.expression import Expression
     from ..sql.types import DataType
+
+PLACE: Final = ".place"
+"""Of an event of several streams: the place of its stream among them, which canonical order compares first."""
+
+STREAM: Final = "stream"
+"""The name of its stream."""
 
 Unit = OneOf["us", "ms", "s", "day"]
 """What a tick is."""
@@ -61,7 +67,7 @@ class StreamPlan:
     @property
     def shown(self) -> tuple[tuple[str, DataType], ...]:
         """The columns of an event as queries see it: without fields that queries group by."""
-        return tuple(column for column in self.columns if column[0] in self.all_columns)
+        return tuple(column for column in self.columns if column[0] in self.all_columns and column[0] != PLACE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from .caching import of_its_own
 from .forms import IN_ROWS
-from .schema import JobError, Stream, conform
+from .merging import merged
+from .schema import JobError, Stream, conform, sources_of
 from .source import read
 
 if TYPE_CHECKING:
@@ -38,7 +39,10 @@ def answered(
     """
     chosen = known_queries([part.stream for part in parts], queries)
     wanted = [(part, own) for part in parts if (own := chosen.intersection(part.stream.queries))]
-    given = events_of(spark, [part.stream for part, _ in wanted], events)
+    streams = [part.stream for part, _ in wanted]
+    alone = {stream.name for stream in streams if not stream.members}
+    of_several = {name: one for name, one in (dropped or {}).items() if name not in alone}
+    given = events_of(spark, streams, events, of_several)
     return [
         (part.results(frame, own, (dropped or {}).get(part.stream.name), form), own)
         for (part, own), frame in zip(wanted, given, strict=True)
@@ -55,19 +59,32 @@ def known_queries(streams: Sequence[Stream], queries: Collection[str] | None) ->
 
 
 def events_of(
-    spark: SparkSession, streams: Sequence[Stream], events: DataFrame | Mapping[str, DataFrame] | None
+    spark: SparkSession,
+    streams: Sequence[Stream],
+    events: DataFrame | Mapping[str, DataFrame] | None,
+    dropped: Mapping[str, Observation] | None = None,
 ) -> list[DataFrame]:
-    """The events of each stream in its declared columns, given or from its own source. Raises JobError."""
-    given = given_events(streams, events)
-    frames = [conform(given[s.name], s) if s.name in given else declared(spark, s) for s in streams]
-    return [of_its_own(frame) for frame in frames]
+    """The events of each stream in its declared columns, given or from its own source; of several in those of all.
+    `dropped` observes what is dropped of those that stand in such a stream alone. Raises JobError.
+    """
+    sources = sources_of(streams)
+    given = given_events(sources, events)
+    frames = {s.name: conform(given[s.name], s) if s.name in given else declared(spark, s) for s in sources}
+    left, found = dict(dropped or {}), []
+    for stream in streams:
+        if stream.members:
+            own = {s.name: left.pop(s.name) for s in stream.sources if s.name in left}
+            found.append(of_its_own(merged(frames, stream, own)))
+        else:
+            found.append(of_its_own(frames[stream.name]))
+    return found
 
 
 def given_events(streams: Sequence[Stream], events: Any) -> dict[str, DataFrame]:
     """Events by stream, of one DataFrame where there is one stream. Raises JobError."""
     if events is None:
         return {}
-    names = [stream.name for stream in streams]
+    names = [stream.name for stream in sources_of(streams)]
     if isinstance(events, Mapping):
         return dict(events)
     if len(names) != 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .schema import JobError
+from .schema import JobError, sources_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -16,9 +16,9 @@ def inputs_of(given: Sequence[str], streams: Sequence[Stream], run: Collection[s
     """The path of each stream that has one, of the streams of a program that have queries that `run`; `without`: none
     needs one. Raises JobError.
     """
-    wanted = [stream for stream in streams if set(run) & set(stream.queries)]
+    wanted = sources_of(stream for stream in streams if set(run) & set(stream.queries))
     names = [stream.name for stream in wanted]
-    left_out = [stream.name for stream in streams if stream not in wanted]
+    left_out = [stream.name for stream in sources_of(streams) if stream.name not in names]
     found: dict[str, str] = {}
     for text in given:
         name, equals, path = text.partition("=")

@@ -19,7 +19,7 @@ from .panes import fitting, windows
 from .query_results import Answers, Rows
 from .rows import no_error
 from .rows import row_schema as _row_schema
-from .schema import ComputedColumn, JobError, OtherColumn, Stream
+from .schema import ComputedColumn, JobError, JobMember, OtherColumn, Stream
 from .settings import SETTINGS
 from .stream_part import StreamPart
 from .streaming.query import Streamed
@@ -41,6 +41,7 @@ __all__ = [
     "Form",
     "Job",
     "JobError",
+    "JobMember",
     "Memory",
     "OtherColumn",
     "Rows",

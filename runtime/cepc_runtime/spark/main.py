@@ -16,7 +16,7 @@ from .errors import SPARK_ERRORS, sentence
 from .files import PARTED, Files
 from .inputs import inputs_of
 from .paths import misread
-from .schema import JobError
+from .schema import JobError, sources_of
 from .settings import MOST, SETTINGS, STATIC
 from .sinks import check_absent, complete, not_in_csv, show
 from .source import read
@@ -57,7 +57,7 @@ def main(argv: Sequence[str] | None, parts: Sequence[StreamPart], build: Build, 
         inputs = inputs_of(arguments.input, streams, names, without)
     except JobError as error:
         parser.error(str(error))
-    of_files = [inputs[s.name] for s in wanted if s.name in inputs and _format(s, arguments) in PARTED]
+    of_files = [inputs[s.name] for s in sources_of(wanted) if s.name in inputs and _format(s, arguments) in PARTED]
     if wrong := _misread([("input", path) for path in of_files]):
         parser.error(wrong)
 
@@ -124,9 +124,9 @@ def _run(
         s.name: read(spark, s, _format(s, arguments), inputs[s.name], dict(s.options) | given)
         if s.name in inputs
         else declared(spark, s)
-        for s in wanted
+        for s in sources_of(wanted)
     }
-    dropped = {s.name: Observation(f"dropped of {s.name}") for s in wanted}
+    dropped = {s.name: Observation(f"dropped of {s.name}") for s in sources_of(wanted)}
     if arguments.output == CONSOLE:
         for name, rows in build(spark, events, names, dropped).items():
             show(name, rows)
@@ -158,7 +158,8 @@ def _report(stream: str, counts: dict[str, Any]) -> None:
 def _parser(streams: Sequence[Stream]) -> argparse.ArgumentParser:
     queries = [name for stream in streams for name in stream.queries]
     declared = [
-        f"{s.name}: {s.source[0]} {s.source[1]}" if s.source else f"{s.name}: none, --input names it" for s in streams
+        f"{s.name}: {s.source[0]} {s.source[1]}" if s.source else f"{s.name}: none, --input names it"
+        for s in sources_of(streams)
     ]
     parser = argparse.ArgumentParser(
         description=_plain(

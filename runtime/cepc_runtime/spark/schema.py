@@ -48,12 +48,28 @@ class OtherColumn:
 
 
 @dataclass(frozen=True)
+class JobMember:
+    """One of several streams of which a query sees the events: what these have in the columns of all, as SQL over those
+    of their own. Of some events only those of these `types` are wanted, None for all. An event may be `watermark`
+    milliseconds late.
+    """
+
+    stream: Stream
+    columns: tuple[tuple[str, str], ...]
+    types: tuple[str, ...] | None = None
+    watermark: int = 0
+
+
+@dataclass(frozen=True)
 class Stream:
     """A stream of the program: its columns as declared, those without which a row is no event, and its source if the
     program names one (format and path), with `options` for Spark's reader.
 
     `keys` are columns of the input without which there are no events; none say that these are the required ones.
     `labels` are those of each query that has some.
+
+    Several streams whose events some queries see together are its `members`; it has no source then, and the columns of
+    all.
     """
 
     name: str
@@ -65,6 +81,21 @@ class Stream:
     keys: tuple[str, ...] = ()
     options: tuple[tuple[str, str], ...] = ()
     labels: Mapping[str, Mapping[str, str]] = dataclasses.field(default_factory=dict)
+    members: tuple[JobMember, ...] = ()
+
+    @property
+    def sources(self) -> tuple[Stream, ...]:
+        """The streams that are read for it."""
+        return tuple(member.stream for member in self.members) or (self,)
+
+
+def sources_of(streams: Iterable[Stream]) -> tuple[Stream, ...]:
+    """The streams that are read for these, each once."""
+    found: dict[str, Stream] = {}
+    for stream in streams:
+        for source in stream.sources:
+            found.setdefault(source.name, source)
+    return tuple(found.values())
 
 
 def conform(events: DataFrame, stream: Stream, unchecked: Collection[str] = ()) -> DataFrame:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from cepc_grammar import ast
     from cepc_grammar.source import Span
+    from cepc_runtime.sql.types import DataType
 
 
 _PLURAL = {"query": "queries"}
@@ -40,19 +41,64 @@ def unknown_type(
         f"unknown event type `{name.text}`",
         name.span,
         f"no such type in {where}",
-        hint=hint or near or (f"the types are {_listed(types)}" if types else ""),
+        hint=hint or near or (f"the types are {_listed(dict.fromkeys(types))}" if types else ""),
         replacement=None if hint else replacement(name.text, [*types, *patterns]),
     )
 
 
-def type_of_other_stream(name: ast.Name, stream: str, others: Sequence[str]) -> Diagnostic:
+def type_of_other_stream(name: ast.Name, streams: Sequence[str], others: Sequence[str]) -> Diagnostic:
+    """`streams` are those that FROM names."""
     return Diagnostic(
         "E0201",
         f"unknown event type `{name.text}`",
         name.span,
-        f"no such type in the stream `{stream}`",
-        notes=(f"`{name.text}` is a type of the stream `{others[0]}`; a pattern never spans two streams",),
+        f"no such type in {streams_searched(streams)}",
+        notes=(f"`{name.text}` is a type of the stream `{others[0]}`, and FROM says whose events the query sees",),
+        hint=f"write `FROM {', '.join((*map(_written, streams), _written(others[0])))}`",
     )
+
+
+def type_of_several_streams(name: ast.Name, streams: Sequence[str]) -> Diagnostic:
+    plain = _written(name.text.removeprefix(f"{streams[0]}."))
+    return Diagnostic(
+        "E0225",
+        f"`{name.text}` is an event type of several streams",
+        name.span,
+        f"of {listed((f'`{stream}`' for stream in streams), 'or')}",
+        hint=f"write {listed((f'`{_written(stream)}.{plain}`' for stream in streams), 'or')}",
+    )
+
+
+def column_not_shared(name: ast.Name, lacking: Sequence[str]) -> Diagnostic:
+    return Diagnostic(
+        "E0227",
+        f"not all streams of the query have a column `{name.text}`",
+        name.span,
+        f"{listed((f'`{stream}`' for stream in lacking), 'and')} {'has' if len(lacking) == 1 else 'have'} none",
+        notes=("all events of a match agree on it, so the events of each stream need it",),
+        hint=f"compute it there, as a column of the STREAM: `{_written(name.text)} AS …`",
+    )
+
+
+def column_apart(name: ast.Name, types: Sequence[tuple[str, DataType | None]]) -> Diagnostic:
+    found = [f"{type_.sql} in `{stream}`" for stream, type_ in types if type_ is not None]
+    return Diagnostic(
+        "E0227",
+        f"the streams of the query do not share a column `{name.text}`",
+        name.span,
+        f"it is {listed(found, 'and')}" if found else "its values cannot be compared",
+        hint="write it with a variable before it, or compute a column of one type and one spelling in each STREAM",
+    )
+
+
+def streams_searched(streams: Sequence[str]) -> str:
+    return f"the stream{'' if len(streams) == 1 else 's'} {listed((f'`{stream}`' for stream in streams), 'and')}"
+
+
+def _written(name: str) -> str:
+    from cepc_grammar import ast
+
+    return name_text(ast.Name(name))
 
 
 def used_at(problem: Diagnostic, uses: Iterable[Span]) -> Diagnostic:
@@ -105,13 +151,15 @@ def unknown_variable(
     return Diagnostic("E0203", f"unknown variable `{name}`", span, label, hint=hint, replacement=instead)
 
 
-def unknown_column(name: ast.Name, columns: Sequence[str], stream: str) -> Diagnostic:
+def unknown_column(name: ast.Name, columns: Sequence[str], *streams: str) -> Diagnostic:
+    if len(streams) > 1:  # `orders.x` is one stream's own, and written with a variable
+        columns = [column for column in columns if "." not in column]
     joins = name.text.upper() in ("AND", "OR")  # `a AND AND`: the second was taken for a name
     return Diagnostic(
         "E0204",
         f"unknown column `{name.text}`",
         name.span,
-        f"no such column in the stream `{stream}`",
+        f"no such column in {streams_searched(streams)}",
         hint=did_you_mean(name.text, columns)
         or ("remove it, or add the condition that it joins" if joins else f"its columns are {_listed(columns)}"),
         replacement=replacement(name.text, columns),
@@ -203,16 +251,14 @@ def unknown_stream(name: ast.Name, known: Sequence[str]) -> Diagnostic:
     )
 
 
-def stream_needed(query: ast.Name, streams: Sequence[str], fitting: Sequence[str]) -> Diagnostic:
-    """`fitting` are the streams that have all types of the query's pattern."""
-    chosen = fitting[0] if len(fitting) == 1 else streams[0]
+def stream_needed(query: ast.Name, streams: Sequence[str]) -> Diagnostic:
     return Diagnostic(
         "E0208",
-        f"query `{query.text}` does not say which stream it is about",
+        f"query `{query.text}` does not say which streams it is about",
         query.span,
-        "several streams are declared",
-        notes=("a pattern never spans two streams", f"the streams are {_listed(streams)}"),
-        hint=f"add `FROM {chosen}`",
+        "its pattern names no event type, and several streams are declared",
+        notes=(f"the streams are {_listed(streams)}",),
+        hint=f"add `FROM {_written(streams[0])}`, or `FROM {', '.join(map(_written, streams))}`",
     )
 
 

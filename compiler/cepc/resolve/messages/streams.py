@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from cepc_grammar.source import Span
     from cepc_runtime.sql.types import DataType
 
+    from ... import model
+
 
 def event_time_type(column: ast.Name, type_: DataType, declared: Span) -> Diagnostic:
     hint = ""
@@ -43,6 +45,63 @@ def unit_of_time(column: ast.Name, type_: DataType, unit: str) -> Diagnostic:
         notes=(f"a {type_.sql} has a unit of its own",),
         hint=f"leave `UNIT {unit}` out",
     )
+
+
+def times_differ(stream: ast.Stream, time: model.TimeColumn, other: ast.Stream, first: model.TimeColumn) -> Diagnostic:
+    """Of two streams whose events one query sees. The cure loses nothing of a time."""
+    assert stream.event_time is not None
+    assert other.event_time is not None
+    changed, was, wanted = (stream, time, first) if _fineness(first) >= _fineness(time) else (other, first, time)
+    unit = "" if wanted.unit is None else f" UNIT {wanted.unit}"
+    computed = f"time AS {_as_time(_named(was.column), was, wanted)}"
+    return Diagnostic(
+        "E0228",
+        f"the event times of `{other.name.text}` and `{stream.name.text}` are not of one type",
+        stream.event_time.column.span,
+        f"this is {_time_text(time)}",
+        notes=("a query over several streams brings their events into one order of time",),
+        others=(Label(other.event_time.column.span, f"this is {_time_text(first)}"),),
+        hint=f"compute one: in `{changed.name.text}` write `{computed}`, and `EVENT TIME time{unit}`",
+    )
+
+
+_IN_A_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000}
+_OF_SECONDS = {"s": "SECONDS", "ms": "MILLIS", "us": "MICROS"}
+_SIZES = ("TINYINT", "SMALLINT", "INT", "BIGINT")
+
+
+def _fineness(time: model.TimeColumn) -> tuple[int, int, int]:
+    if time.unit is None:
+        return (0 if time.type.sql == "DATE" else 2), 0, 0
+    return 1, _IN_A_SECOND[time.unit], _SIZES.index(time.type.sql)
+
+
+def _time_text(time: model.TimeColumn) -> str:
+    return time.type.sql if time.unit is None else f"{time.type.sql} with UNIT {time.unit}"
+
+
+def _as_time(column: str, time: model.TimeColumn, wanted: model.TimeColumn) -> str:
+    """How a column of one type of time is made of one that is coarser."""
+    if time.unit is None and wanted.unit is None:
+        return f"CAST({column} AS {wanted.type.sql})"
+    if time.unit is None:
+        assert wanted.unit is not None
+        number = f"UNIX_{_OF_SECONDS[wanted.unit]}(CAST({column} AS TIMESTAMP))"
+    elif wanted.unit is None:
+        instant = f"TIMESTAMP_{_OF_SECONDS[time.unit]}({column})"
+        return instant if wanted.type.sql == "TIMESTAMP" else f"CAST({instant} AS {wanted.type.sql})"
+    else:
+        factor = _IN_A_SECOND[wanted.unit] // _IN_A_SECOND[time.unit]
+        if factor == 1:
+            return f"CAST({column} AS {wanted.type.sql})"
+        number = f"{column if time.type.sql == 'BIGINT' else f'CAST({column} AS BIGINT)'} * {factor}"
+    return number if wanted.type.sql == "BIGINT" else f"CAST({number} AS {wanted.type.sql})"
+
+
+def _named(column: str) -> str:
+    from cepc_grammar import ast
+
+    return name_text(ast.Name(column))
 
 
 def no_event_time(stream: ast.Stream, candidates: Sequence[str]) -> Diagnostic:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_runtime.sql.types import Array, Map, Struct
 
+from ...diagnostics.listed import listed
 from ...diagnostics.near import did_you_mean, replacement
 from ...expressions.messages import article
 from ...wording import first_of, many
@@ -28,6 +29,29 @@ def unknown_query(name: ast.Name, known: Sequence[str]) -> Diagnostic:
         "a test is for a query",
         hint=hint,
         replacement=replacement(name.text, known),
+    )
+
+
+def given_of_which(given: ast.Given, query: str, streams: Sequence[str]) -> Diagnostic:
+    several = f"`{query}` is about {listed((f'`{name}`' for name in streams), 'and')}"
+    name = given.stream
+    return Diagnostic(
+        "E0907",
+        "GIVEN does not say whose events these are" if name is None else f"`{query}` sees no events of `{name.text}`",
+        given.span if name is None else name.span,
+        several,
+        hint=f"write `GIVEN {streams[0]} (…) VALUES …`"
+        + (", and a GIVEN for each stream that has events" if len(streams) > 1 else ""),
+    )
+
+
+def given_twice(given: ast.Given, stream: str) -> Diagnostic:
+    return Diagnostic(
+        "E0907",
+        f"a second GIVEN for `{stream}`",
+        given.span,
+        "its events are given already",
+        hint="put the rows of both behind one VALUES",
     )
 
 

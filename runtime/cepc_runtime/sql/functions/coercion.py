@@ -80,6 +80,11 @@ def _holding_integers(a: DataType, b: DataType) -> DataType | None:
     return None
 
 
+def wider_type(a: DataType, b: DataType) -> DataType | None:
+    """The type of a column that has values of both: as UNION makes it, but no text is read as anything else."""
+    return tightest_type(a, b) or _with_decimal(a, b)
+
+
 def common_type(a: DataType, b: DataType) -> DataType | None:
     """The type in which Spark compares values of both, or returns one or the other."""
     return tightest_type(a, b) or _with_decimal(a, b) or _with_string(a, b) or _nested(a, b, common_type)
