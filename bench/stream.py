@@ -145,7 +145,8 @@ def ours(
     with tempfile.TemporaryDirectory() as checkpoint:
         what = kind(made, made.stream.queries, buckets, AHEAD)
         frame = read(spark, source, made.stream.schema)
-        running = start(what, frame, Folders(checkpoint), AtOnce(discard), trigger_of("available-now"))
+        events = {made.stream.name: frame}
+        running = start(what, events, Folders(checkpoint), AtOnce(discard), trigger_of("available-now"))
         wait([running], lambda line: _noted(line, lines))
         if told is not None:
             told += running.query.recentProgress

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from cepc_runtime.spark.streaming.run import flush_all, wait
+from cepc_runtime.spark.streaming.source import read_stream
 from tests.equivalence import ABOUT, same
-from tests.programs import cases
+from tests.generated_jobs import names_of_job
+from tests.programs import bounded, cases
 from tests.properties import NOTHING, Seen, hold
-from tests.several_streams import answered, compile_text, tables, two_streams
+from tests.several_streams import answered, by_stream, compile_text, tables, two_streams
 from tests.spark_programs import loaded, rows_in, rows_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from random import Random
 
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from tests.programs import Case
 
@@ -41,3 +48,80 @@ def test_rows_of_a_batch_are_the_oracles(spark: SparkSession) -> None:
         return Seen.of(case, expected)
 
     hold("Spark: two streams", two_streams(cases(size=4)), check, cases=4)
+
+
+def put(folder: Path, number: int, table: pa.Table) -> None:
+    """A file of events; files are taken by their times."""
+    folder.mkdir(exist_ok=True, parents=True)
+    path = folder / f"{number}.parquet"
+    pq.write_table(table, path)
+    os.utime(path, (1_000_000 + number, 1_000_000 + number))
+
+
+class Job:
+    """A job over files of two streams that come one by one; `two` comes later than `one` by so many files."""
+
+    def __init__(self, spark: SparkSession, folder: Path, text: str) -> None:
+        self.spark, self.folder = spark, folder
+        self.job = names_of_job(text)["JOB"]
+        self.found: dict[str, dict[int, list[dict[str, Any]]]] = {}
+        self.lines: list[dict[str, Any]] = []
+
+    def put(self, number: int, name: str, table: pa.Table) -> None:
+        put(self.folder / name, number, table)
+
+    def sink(self, query: str, rows: DataFrame, batch: int) -> None:
+        self.found.setdefault(query, {})[batch] = rows_of(rows)
+
+    def run(self, *, flush: bool = False) -> None:
+        sources = {source.name: source for part in self.job.parts for source in part.stream.sources}
+        events = {
+            name: read_stream(self.spark, source, "parquet", str(self.folder / name), {"maxFilesPerTrigger": "1"})
+            for name, source in sources.items()
+        }
+        checkpoint, late = str(self.folder / "checkpoint"), str(self.folder / "late")
+        running = self.job.stream(
+            self.spark, checkpoint, self.sink, events, trigger="available-now", late=late, buckets=2
+        )
+        wait(running, self.lines.append)
+        if flush:
+            flush_all(running, self.lines.append)
+
+    def rows(self, query: str) -> list[dict[str, Any]]:
+        return [row for rows in self.found.get(query, {}).values() for row in rows]
+
+
+PARTS = 3
+
+
+def _part(at: Any, cuts: list[Any]) -> int:
+    return sum(at is not None and at >= cut for cut in cuts)
+
+
+def test_rows_of_a_stream_are_the_oracles_with_a_restart(spark: SparkSession, tmp_path: Path) -> None:
+    """The second stream comes late by a file: the watermark is the least, and nothing is late by it."""
+
+    def check(case: Case, chance: Random) -> Seen:
+        compiled = compile_text(case.text)
+        expected = answered(case, compiled)
+        if expected is None:
+            return NOTHING
+        folder = tmp_path / f"{chance.random()}"
+        job = Job(spark, folder, case.text)
+        whole, rows = tables(case, compiled), by_stream(case)
+        times = sorted({row["at"] for row in case.rows if row["at"] is not None})
+        cuts = [times[len(times) * part // PARTS] for part in range(1, PARTS)]
+        for number in range(PARTS + 1):
+            for name, behind in (("one", 0), ("two", 1)):
+                part = number - behind
+                places = [i for i, row in enumerate(rows[name]) if _part(row["at"], cuts) == part]
+                job.put(number, name, whole[name].take(pa.array(places, pa.int64())))
+            if number == 1:
+                job.run()
+        job.run(flush=True)
+        for name, answer in expected.items():
+            assert same(job.rows(name), answer.rows, ABOUT), (name, job.rows(name), answer.rows)
+        assert sum(line.get("late", 0) for line in job.lines) == 0
+        return Seen.of(case, expected)
+
+    hold("Spark: a stream of two", bounded(two_streams(cases(size=3))), check, cases=2)

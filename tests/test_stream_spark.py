@@ -122,7 +122,8 @@ class Job:
     def start(self, sink: Sink, events: DataFrame | None = None) -> Running:
         frame = self.events() if events is None else events
         folders = Folders(str(self.folder / "checkpoint"), str(self.folder / "late"))
-        return start(self.what, frame, folders, sink, {"availableNow": True})
+        events_of = {self.streamed.stream.name: frame}
+        return start(self.what, events_of, folders, sink, {"availableNow": True})
 
     def run(self, flush: bool = False) -> None:
         running = self.start(Directories(str(self.folder / "out"), "parquet"))
@@ -215,7 +216,8 @@ def test_spark_generates_no_code_in_a_micro_batch_like_those_before(spark: Spark
         assert rows.count()
         generated.append(times.getCount())
 
-    wait([start(what, frame, Folders(str(tmp_path / "checkpoint")), count, {"availableNow": True})], lambda _: None)
+    events_of = {what.streamed.stream.name: frame}
+    wait([start(what, events_of, Folders(str(tmp_path / "checkpoint")), count, {"availableNow": True})], lambda _: None)
     assert len(generated) >= 6
     assert generated[2] == generated[4]  # the last micro-batch has no events
 
@@ -688,7 +690,7 @@ def test_every_event_moves_the_watermark_and_no_filter_stands_before_it(
     (tmp_path / "in").mkdir()
     job = Job(spark, tmp_path)
     frame = read_stream(spark, job.streamed.stream, "parquet", str(tmp_path / "in"), {})
-    job.what.rows(frame).explain()
+    job.what.rows({job.streamed.stream.name: frame}).explain()
     after, mark, before = capsys.readouterr().out.partition("EventTimeWatermark")
     assert mark
     assert "Filter" in after

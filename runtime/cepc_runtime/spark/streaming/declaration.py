@@ -31,6 +31,8 @@ def declaration(what: Continuous) -> dict[str, Any]:
         "EVENT TIME": plan.time_column, "UNIT": plan.unit, "ORDER BY": ", ".join(plan.order_by),
         "EVENT TYPE": types[0] if types else "",
     }  # fmt: skip
+    if stream.members:
+        return _of_several(what, clauses)
     computed = {column.name: column.sql for column in stream.computed}
     columns = {field.name: field.dataType.simpleString() for field in stream.schema.fields}
     columns |= {name: f"AS {sql}" for name, sql in computed.items()}
@@ -42,6 +44,30 @@ def declaration(what: Continuous) -> dict[str, Any]:
             waiting += _names(computed.get(name, ""))
     ordered = dict.fromkeys((*plan.all_columns, *columns))
     return {"clauses": clauses, "columns": [[name, columns[name]] for name in ordered if name in needed]}
+
+
+def _of_several(what: Continuous, clauses: dict[str, str]) -> dict[str, Any]:
+    """The same of several streams: the columns of all are computed from those of each, `orders.amount`."""
+    plan, stream = what.plan.stream, what.streamed.stream
+    clauses["FROM"] = ", ".join(member.stream.name for member in stream.members)
+    wanted, columns = {*_read(what)}, list[list[str]]()
+    for member in stream.members:
+        name, made = member.stream.name, dict(member.columns)
+        clauses[f"EVENT TIME of {name}"], *types = member.stream.required
+        clauses[f"EVENT TYPE of {name}"] = types[0] if types else ""
+        own = {field.name: field.dataType.simpleString() for field in member.stream.schema.fields}
+        own |= {column.name: f"AS {column.sql}" for column in member.stream.computed}
+        waiting = [*member.stream.required, *(n for one in wanted if one in made for n in _names(made[one]))]
+        needed = set[str]()
+        while waiting:
+            column = waiting.pop()
+            if column in own and column not in needed:
+                needed.add(column)
+                waiting += _names(own[column]) if own[column].startswith("AS ") else ()
+        columns += [[f"{name}.{column}", text] for column, text in own.items() if column in needed]
+    types_of_all = {field.name: field.dataType.simpleString() for field in stream.schema.fields}
+    columns += [[name, types_of_all[name]] for name, _ in plan.columns if name in wanted]
+    return {"clauses": clauses, "columns": columns}
 
 
 def _read(what: Continuous) -> Iterator[str]:

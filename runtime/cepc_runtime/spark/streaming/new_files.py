@@ -17,7 +17,7 @@ from .intact import files_read
 from .relations import sources_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -32,21 +32,28 @@ class FileSource:
     schema: T.StructType
 
 
-def look_at_new_files(events: DataFrame, store: Store, folder: str, stream: str) -> Callable[[int], None]:
+def look_at_new_files(events: Mapping[str, DataFrame], store: Store, folder: str) -> Callable[[int], None]:
     """What looks at the files of a micro-batch, by its number: it raises JobError, which names a file and what is wrong
-    with its columns.
+    with its columns. `events` are those of each stream that a query reads, in the order in which it does.
     """
-    source = file_source(events)
-    return _nothing if source is None else partial(_look, events.sparkSession, store, folder, stream, source)
+    looks, place = [], 0
+    for stream, frame in events.items():
+        if (source := file_source(frame)) is not None:
+            looks.append(partial(_look, frame.sparkSession, store, folder, stream, source, place))
+        place += len(sources_of(frame))
+    return partial(_each, looks)
 
 
-def _nothing(_batch: int) -> None:
-    pass
+def _each(looks: Sequence[Callable[[int], None]], batch: int) -> None:
+    for look in looks:
+        look(batch)
 
 
-def _look(spark: SparkSession, store: Store, folder: str, stream: str, source: FileSource, batch: int) -> None:
+def _look(
+    spark: SparkSession, store: Store, folder: str, stream: str, source: FileSource, place: int, batch: int
+) -> None:
     try:
-        check(stream, source.schema.fields, schemas(spark, source.form, new_files(store, folder, batch)))
+        check(stream, source.schema.fields, schemas(spark, source.form, new_files(store, folder, batch, place)))
     except JobError as error:
         raise JobError(f"{error}; put a file with the declared columns in its place, under the same name") from error
 
@@ -62,8 +69,9 @@ def file_source(events: DataFrame) -> FileSource | None:
     return FileSource(form, T.StructType.fromJson(json.loads(schema.get().json())))
 
 
-def new_files(store: Store, folder: str, batch: int) -> list[str]:
-    """The files that the source of a checkpoint takes into a micro-batch, the newest one that has begun."""
-    last = (store.read(f"{folder}/offsets/{batch - 1}") or "{}").splitlines()[-1]
+def new_files(store: Store, folder: str, batch: int, place: int = 0) -> list[str]:
+    """The files that a source of a checkpoint takes into a micro-batch, the newest one that has begun."""
+    offsets = (store.read(f"{folder}/offsets/{batch - 1}") or "").splitlines()[2:]  # a version, and what is of all
+    last = offsets[place] if place < len(offsets) else ""
     done = json.loads(last).get("logOffset", -1) if last.startswith("{") else -1
-    return files_read(store, folder, 0, done)
+    return files_read(store, folder, place, done)

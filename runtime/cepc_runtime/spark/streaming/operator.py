@@ -13,6 +13,7 @@ from ...cheap_dataclass import dataclass
 from ...enumerate.budget import PARTIAL_MATCHES
 from ...events.letter_words import words_of
 from ...plan.as_json import from_text_of_plan
+from ...plan.stream import PLACE
 from ...results.as_text import as_json, json_object
 from ...streaming.advance import advance, due_of
 from ...streaming.program import Program
@@ -118,7 +119,7 @@ class Answering:
     def _lines(self, reason: str, number: int, events: Any) -> Iterator[str]:
         """Events that take no part, as JSON that can be read as events: the columns that queries read."""
         plan = self.program.plan
-        columns = [name for name, _ in plan.stream.columns]
+        columns = [name for name, _ in plan.stream.columns if name != PLACE]
         names = [plan.queries[q].name for q in self.classes[number].queries]
         begin = f'{{"reason": {json.dumps(reason)}, "queries": {json.dumps(names)}, "event": '
         quoted = [json.dumps(column) for column in columns]

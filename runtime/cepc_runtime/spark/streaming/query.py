@@ -21,6 +21,7 @@ from ..computed import computable, with_computed
 from ..encoding import encoded
 from ..events import CLASS, absent, copies, has_letter
 from ..events import letters as letter_words
+from ..merging import in_columns_of_all
 from ..rows import ERROR, FAILED, QUERY, Packing, layout_of, of_queries, row_schema, with_columns_of
 from ..schema import JobError, OtherColumn, Stream
 from . import spread
@@ -30,7 +31,7 @@ from .records import MALFORMED
 from .time import is_ahead, timed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
@@ -91,26 +92,19 @@ class Continuous:
     def schema(self) -> str:
         return row_schema(layout_of(self.plan))
 
-    def rows(self, events: DataFrame, set_apart: bool = False) -> DataFrame:
-        """All queries' rows, late events and metrics in one DataFrame: one read, one shuffle, one operator.
+    def rows(self, events: Mapping[str, DataFrame], set_apart: bool = False) -> DataFrame:
+        """All queries' rows, late events and metrics in one DataFrame: one read, one shuffle, one operator. `events`
+        are those of each stream that is read.
 
         Records that are no events are among them if they shall be `set_apart`, and else fail the job.
         """
         from .processor import Buckets
 
         plan, answering = self.plan, self.answering()
-        name, count = self.streamed.stream.name, len(self.streamed.letters)
-        apart = None
-        if MALFORMED in events.columns:
-            apart = F.col(MALFORMED).isNotNull()
-            if not set_apart:
-                events = events.withColumn(MALFORMED, F.when(apart, F.raise_error(_no_event(name))))
-        events = with_computed(events, self.streamed.stream)
-        for column in self.streamed.beside:  # which no query asks for that is a stream
-            events = events.withColumn(column.name, F.lit(None).cast(column.type))
-        computed = computable(self.streamed.stream)
-        events = events.where(computed if apart is None else apart | computed)
-        found = self._looked_at(timed(events, plan.stream, self.streamed.watermark, self.ahead), apart)
+        count = len(self.streamed.letters)
+        all_events = self._timed(events, set_apart)
+        apart = F.col(MALFORMED).isNotNull() if MALFORMED in all_events.columns else None
+        found = self._looked_at(all_events, apart)
         several = len(self.classes) > 1
         if several:
             found = copies(found, self.classes, count, apart=apart)
@@ -129,6 +123,23 @@ class Continuous:
             .mapInArrow(unpack(Packing.of(layout_of(plan))), self.schema())
             .where(no_error())
         )
+
+    def _timed(self, events: Mapping[str, DataFrame], set_apart: bool) -> DataFrame:
+        """The events with their computed columns and a watermark. Of several streams each has its own, and Spark takes
+        the least.
+        """
+        stream, plan = self.streamed.stream, self.plan.stream
+        if not stream.members:
+            own = _computed(events[stream.name], stream, set_apart)
+            for column in self.streamed.beside:  # which no query asks for that is a stream
+                own = own.withColumn(column.name, F.lit(None).cast(column.type))
+            return timed(own, plan, self.streamed.watermark, self.ahead)
+        parts = []
+        for member in stream.members:
+            own = _computed(events[member.stream.name], member.stream, set_apart)
+            more = [F.col(MALFORMED)] if MALFORMED in own.columns else []
+            parts.append(timed(in_columns_of_all(own, member, *more), plan, member.watermark, self.ahead))
+        return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
 
     def _looked_at(self, events: DataFrame, apart: Column | None) -> DataFrame:
         """The events that some query looks at, with their letters; others without a time or a type are counted. Rows
@@ -166,6 +177,18 @@ class Continuous:
         number = self.queries.index(name)
         query, stream = self.plan.queries[number], self.plan.stream
         return with_columns_of(rows.where(of_queries([number])), layout_of(self.plan), query, number, stream)
+
+
+def _computed(events: DataFrame, stream: Stream, set_apart: bool) -> DataFrame:
+    """The events with their computed columns; a record that is none fails the job unless it shall be `set_apart`."""
+    apart = None
+    if MALFORMED in events.columns:
+        apart = F.col(MALFORMED).isNotNull()
+        if not set_apart:
+            events = events.withColumn(MALFORMED, F.when(apart, F.raise_error(_no_event(stream.name))))
+    events = with_computed(events, stream)
+    computed = computable(stream)
+    return events.where(computed if apart is None else apart | computed)
 
 
 def continuous(streamed: Streamed, queries: Collection[str], buckets: int, ahead: int) -> Continuous:
@@ -212,6 +235,7 @@ def settings_of_stream(spark: SparkSession, buckets: int) -> dict[str, str]:
         f"{prefix}.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
         f"{prefix}.encodingFormat": "avro",  # which alone can be evolved, and cannot be chosen later
         f"{prefix}.rocksdb.changelogCheckpointing.enabled": "true",
+        "spark.sql.streaming.multipleWatermarkPolicy": "min",  # of several streams
     }
     if spark.conf.get("spark.sql.shuffle.partitions") == "200":  # Spark's default, which nobody chose
         needed["spark.sql.shuffle.partitions"] = str(spread.tasks(buckets, spread.cores_of(spark)))

@@ -193,7 +193,7 @@ def _flushed(writing: Writing, rows: DataFrame) -> dict[str, Any]:
 
 def start(
     what: Continuous,
-    events: DataFrame,
+    events: Mapping[str, DataFrame],
     folders: Folders,
     sink: Sink,
     trigger: dict[str, Any],
@@ -205,11 +205,11 @@ def start(
     Where a flush was cut short, nothing but that flush is done, and told to `finish`; then Ended is raised. It may have
     been cut short before it came to this stream: then it is among those that are ended `together`.
     """
-    spark, folder = events.sparkSession, folders.checkpoint
+    spark, folder = next(iter(events.values())).sparkSession, folders.checkpoint
     place = Place(spark, what, folder)
     query: Any = None
     lease = place.lease()
-    look = look_at_new_files(events, place.store, folder, what.streamed.stream.name)
+    look = look_at_new_files(events, place.store, folder)
     writing = Writing(what, sink, folders.late, folders.dead, lease, folder, look)
     lease.keep(lambda: query is None or query.isActive or writing.is_amid)
     try:
@@ -230,7 +230,7 @@ def start(
                 " written now, and it is"
                 " ended; name a new directory to begin again"
             )
-        check_same(place.store, folder, folders_read(events))
+        check_same(place.store, folder, [found for one in events.values() for found in folders_read(one)])
         rows = what.rows(events, folders.dead is not None)
         name = f"cepc {what.streamed.stream.name}"
         writer = rows.writeStream.queryName(name).foreachBatch(writing).option("checkpointLocation", folder)
@@ -290,11 +290,13 @@ def stream(
 
     def begin(one: Streamed) -> Running:
         name = one.stream.name
-        events_of_one = given.get(name)
-        with with_meaning(spark, [one.stream]):  # a query that runs has a copy of the session
-            frame = declared(spark, one.stream) if events_of_one is None else checked(events_of_one, one.stream)
+        with with_meaning(spark, one.stream.sources):  # a query that runs has a copy of the session
+            frames = {
+                source.name: checked(given[source.name], source) if source.name in given else declared(spark, source)
+                for source in one.stream.sources
+            }
             together = over if name in over else ()
-            return start(whole[name], frame, places[name], sink, trigger_of(terms.trigger), resumed.append, together)
+            return start(whole[name], frames, places[name], sink, trigger_of(terms.trigger), resumed.append, together)
 
     try:
         ended = [error for one in wanted if one.stream.name in over and (error := _ended(begin, one))]
