@@ -90,6 +90,10 @@ def at(text: str, place: str) -> int:
 # ---- what may be written
 
 
+TWO = """STREAM a (at DATE, kind STRING, x INT) EVENT TIME at EVENT TYPE kind IN ('A', 'C');
+STREAM b (at DATE, y INT) EVENT TIME at;
+EVENT Few AS A WHERE x < 3;
+"""
 COMPLETED = [
     ("", "|", {"QUERY", "STREAM", "IMPORT"}, {"WHERE", "orders"}),
     ("", "QU|", {"QUERY"}, set()),
@@ -145,6 +149,15 @@ COMPLETED = [
     (HEAD, "QUERY q RETURN 5|", set(), {"amount", "AND"}),
     ("STREAM a (at DATE, x INT) EVENT TIME at; STREAM b (at DATE, y INT) EVENT TIME at;\n", "QUERY q FROM b PATTERN b WHERE |",
      {"y"}, {"x"}),
+    (TWO, "QUERY q PATTERN SEQ(a.|", {"A", "C", "Few"}, {"b", "x", "a"}),
+    (TWO, "QUERY q PATTERN SEQ(A v, b) WHERE v.|", {"x"}, {"y"}),
+    (TWO, "QUERY q PATTERN SEQ(A, b v) WHERE v.|", {"y"}, {"x"}),
+    (TWO, "QUERY q RETURN v.| PATTERN SEQ(A, b v) FROM a, b WITHIN 1 HOUR;", {"y"}, {"x"}),
+    (TWO, "QUERY q RETURN COUNT(*) FROM a, b GROUP BY |", {"x", "y"}, set()),
+    (TWO, "QUERY q RETURN COUNT(*) PATTERN Few GROUP BY |", {"x"}, {"y"}),
+    (TWO, "EVENT Other AS a.|", {"A", "C"}, {"b", "x"}),
+    (TWO + "QUERY q RETURN MATCH * PATTERN SEQ(A, b) WITHIN 1 HOUR;\n", "TEST t FOR q GIVEN |", {"a", "b"}, {"x"}),
+    (TWO + "QUERY q RETURN MATCH * PATTERN SEQ(A, b) WITHIN 1 HOUR;\n", "TEST t FOR q GIVEN b (|", {"y"}, {"x"}),
     ("QUERY broken RETURN RETURN;\n", HEAD + "QUERY q PATTERN SEQ(|", {"Order"}, set()),
     (HEAD, "QUERY q RETURN COUNT(*)\nQUERY r SEL|", {"SELECT"}, set()),
 ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 from typing import Literal as OneOf
 
@@ -240,7 +241,13 @@ def _in_test(before: tuple[RawToken, ...], declared: DeclaredNames) -> Iterator[
         kind = "match" if query.returns.match else "aggregate"
         yield from (Suggestion(name, "column") for name in result_columns(kind))
     else:
-        yield from _columns(declared, declared.streams_of(query))
+        streams = declared.streams_of(query)
+        begun = len(words) - 1 - words[::-1].index("GIVEN")
+        if begun == len(before) - 1:
+            yield from (_stream(declared.streams[name]) for name in streams if len(streams) > 1)
+            return
+        said = quoted_name(before[begun + 1].text)
+        yield from _columns(declared, (said,) if said in declared.streams else streams)
 
 
 # ---- names
@@ -255,10 +262,14 @@ def _module(name: str, text: str) -> Suggestion:
     return Suggestion(text, "module", name, document(*found).summary if found is not None else "")
 
 
-def _event_types(declared: DeclaredNames) -> Iterator[Suggestion]:
+def _event_types(declared: DeclaredNames, of: str | None = None) -> Iterator[Suggestion]:
+    """Of all streams or of one."""
     for event in declared.events.values():
-        yield Suggestion(name_text(event.name), "event type", f"AS {event.base.text}", to_text(event))
+        if of is None or of in declared.owners(ast.Atom(event.name)):
+            yield Suggestion(name_text(event.name), "event type", f"AS {event.base.text}", to_text(event))
     for stream in declared.streams.values():
+        if of not in (None, stream.name.text):
+            continue
         if stream.event_type is None:
             yield Suggestion(name_text(stream.name), "event type", "all events of the stream")
         for listed in (stream.event_type.types if stream.event_type is not None else None) or ():
@@ -352,11 +363,16 @@ def _labels(source: Source, offset: int) -> Iterator[Suggestion]:
 
 
 def _streams_of(before: tuple[RawToken, ...], source: Source, offset: int, declared: DeclaredNames) -> tuple[str, ...]:
+    """Those that FROM names, else those whose types the pattern names, or all."""
     tokens = _statement_around(source, offset) if before[0].upper == "QUERY" else ()
     for i, token in enumerate(tokens[:-1]):
         if token.upper == "FROM" and quoted_name(tokens[i + 1].text) in declared.streams:
-            return (quoted_name(tokens[i + 1].text),)
-    return tuple(declared.streams)
+            following = takewhile(
+                lambda one: one.text == "," or quoted_name(one.text) in declared.streams, tokens[i + 1 :]
+            )
+            return tuple(quoted_name(one.text) for one in following if one.text != ",")
+    pattern = _pattern_around(source, offset) if tokens else None
+    return tuple(declared.streams) if pattern is None else declared.streams_in(pattern)
 
 
 def _variables(source: Source, offset: int, program: EditedProgram, prefix: str) -> Iterator[Suggestion]:
@@ -401,6 +417,13 @@ def _behind_dot(
     if inner:
         yield from inner
         return
+    declared = program.names
     if before[0].upper in ("PATTERN", "FUNCTION"):
         yield from _parameters(before)
-    yield from _columns(program.names, _streams_of(before, source, offset, program.names))
+    if len(parts) == 1 and parts[0] in declared.streams and _clause(before) in ("PATTERN", ""):
+        yield from _event_types(declared, parts[0])
+        return
+    streams, pattern = _streams_of(before, source, offset, declared), _pattern_around(source, offset)
+    if parts and pattern is not None:
+        streams = declared.of_variable(parts[-1], VariableScope(pattern), streams)
+    yield from _columns(declared, streams)

@@ -138,10 +138,43 @@ class DeclaredNames:
         return next((self.columns[s][name] for s in streams if name in self.columns.get(s, ())), None)
 
     def streams_of(self, query: ast.Query) -> tuple[str, ...]:
-        """Those that the query may be about: those that it names, else all."""
+        """Those that the query may be about: those that it names, else those whose types its pattern names, or all."""
         if query.streams:
             return tuple(name.text for name in query.streams)
-        return tuple(self.streams)
+        return self.streams_in(query.pattern)
+
+    def streams_in(self, pattern: ast.Pattern) -> tuple[str, ...]:
+        """Those whose types a pattern names, or all."""
+        found = set(self._owners(pattern, frozenset()))
+        return tuple(name for name in self.streams if name in found) or tuple(self.streams)
+
+    def _owners(self, pattern: ast.Pattern, within: frozenset[str]) -> Iterator[str]:
+        """The streams of the types in a pattern, those of named patterns too."""
+        for atom in atoms(pattern):
+            name = atom.name.text
+            if atom.stream is None and name in self.patterns and name not in within:
+                yield from self._owners(self.patterns[name].pattern, within | {name})
+            else:
+                yield from self.owners(atom)
+
+    def owners(self, atom: ast.Atom) -> tuple[str, ...]:
+        """The streams of which the events of a type may be."""
+        stream, name, seen = atom.stream, atom.name.text, set[str]()
+        while stream is None and name in self.events and name not in seen:
+            seen.add(name)
+            stream, name = self.events[name].stream, self.events[name].base.text
+        if stream is not None:
+            return (stream.text,)
+        listing = (s.name.text for s in self.streams.values() if _lists(s, name))
+        return tuple(listing)
+
+    def of_variable(self, name: str, scope: VariableScope, otherwise: tuple[str, ...]) -> tuple[str, ...]:
+        """The streams of which the events of a variable may be."""
+        for atom in atoms(scope.pattern):
+            called = atom.alias or atom.name
+            if called.text == name and (found := self.owners(atom)):
+                return tuple(stream for stream in found if stream in otherwise) or otherwise
+        return otherwise
 
     def variable(self, name: str, scope: VariableScope) -> tuple[Symbol, VariableScope | None] | None:
         """The variable of this name in a pattern; for an alias of a named pattern also the scope behind its dot."""
@@ -320,13 +353,20 @@ class DeclaredNames:
             yield first.span, Symbol("event type", first.text, place.own.span)
             yield from _maybe(rest[0].span, self.column(rest[0].text, place.streams))
         elif found is not None:
+            assert scope is not None
+            streams = self.of_variable(first.text, scope, place.streams)
             symbol, scope = found
             yield first.span, symbol
             while rest and scope is not None and (found := self.variable(rest[0].text, scope)) is not None:
+                streams = self.of_variable(rest[0].text, scope, place.streams)
                 symbol, scope = found
                 yield rest.pop(0).span, symbol
             if rest:
-                yield from _maybe(rest[0].span, self._behind_dot(rest[0], place))
+                yield from _maybe(rest[0].span, self._behind_dot(rest[0], replace(place, streams=streams)))
+        elif column is None and len(rest) > 1 and first.text in self.streams:  # orders.Paid.amount
+            yield from _maybe(first.span, self.stream(first.text))
+            yield from _maybe(rest[0].span, self.event_type(rest[0].text))
+            yield from _maybe(rest[1].span, self.column(rest[1].text, (first.text,)))
         elif column is not None:
             yield first.span, column
 
@@ -347,6 +387,12 @@ class _Place:
 
     def declared(self) -> Iterator[Found]:
         return ((symbol.span, symbol) for symbol in self.parameters.values())
+
+
+def _lists(stream: ast.Stream, type_: str) -> bool:
+    if stream.event_type is None:
+        return stream.name.text == type_
+    return any(literal.text == type_ for literal in stream.event_type.types or ())
 
 
 def _parameters(names: tuple[ast.Name, ...]) -> dict[str, Symbol]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +16,11 @@ from cepc_runtime.events.grouped import read
 from cepc_runtime.numbers.columns import ranks
 from cepc_runtime.plan.windows import Sessions
 from cepc_runtime.sql.evaluate.errors import about
+from cepc_runtime.sql.expression import Literal
 from cepc_runtime.sql.spark_sql import describe
 
 from ..diagnostics.listed import listed as listed_names
+from ..model import type_of
 from ..planning import plan_program
 from ..running.loading import Loading
 from ..running.local import results_said
@@ -67,10 +70,21 @@ def why(
     given = Loading(program, [plan.stream], load).events(plan.stream)
     reading = read(given.table, plan.stream)
     finder = Finder(program, plan.stream, reading)
-    values = ValueTexts(reading, plan.stream, [name for name, _ in plan.stream.columns])
+    own = partial(_own_columns, stream) if stream.members else None
+    values = ValueTexts(reading, plan.stream, [name for name, _ in plan.stream.columns], own)
     lines = _Report(finder, query, stream, scope, values, sources, limit, given).lines()
     with results_said([query], sources), about(query.name):
         return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def _own_columns(stream: model.Stream, type_: str) -> dict[str, str]:
+    """Of several streams the columns that events of a type have, each with its name in their own."""
+    member = next(m for m in stream.members if type_ == m.stream or type_.startswith(type_of(m.stream, "")))
+    return {
+        column.name: column.name.removeprefix(f"{member.stream}.")
+        for column in member.columns
+        if not isinstance(column.expression, Literal)
+    }
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from cepc_runtime.sql.spark_sql import describe
 from .constraints import Joint, Local, tells_iterations_apart
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from cepc_runtime.events.grouped import Reading
     from cepc_runtime.numbers.columns import Ints
@@ -48,9 +48,17 @@ class Tried:
 class ValueTexts:
     """Shows events of a reading, and what conditions make of them."""
 
-    def __init__(self, reading: Reading, stream: StreamPlan, shown: Sequence[str]) -> None:
-        """`shown` are the columns that an event is shown with, besides its time and type."""
-        self._reading, self._stream = reading, stream
+    def __init__(
+        self,
+        reading: Reading,
+        stream: StreamPlan,
+        shown: Sequence[str],
+        own: Callable[[str], Mapping[str, str]] | None = None,
+    ) -> None:
+        """`shown` are the columns that an event is shown with, besides its time and type. Of several streams each event
+        has some of them: `own` says for a type which, and what they are called there.
+        """
+        self._reading, self._stream, self._own = reading, stream, own
         hidden = {stream.time_column, stream.type_column}
         self._shown = [name for name in shown if name not in hidden]
 
@@ -74,7 +82,11 @@ class ValueTexts:
         return str(self._reading.names[self._reading.types[row]])
 
     def columns(self, row: int) -> str:
-        return ", ".join(f"{name} = {self.value(row, name)}" for name in self._shown)
+        called = {name: name for name in self._shown}
+        if self._own is not None:
+            own = self._own(self.type(row))
+            called = {own[name]: name for name in self._shown if name in own}
+        return ", ".join(f"{shown} = {self.value(row, name)}" for shown, name in called.items())
 
     def value(self, row: int, name: str) -> str:
         """A value as in a program, so that a string is told from a number; times without quotes, as in tables."""
