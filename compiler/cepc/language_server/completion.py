@@ -367,10 +367,9 @@ def _streams_of(before: tuple[RawToken, ...], source: Source, offset: int, decla
     tokens = _statement_around(source, offset) if before[0].upper == "QUERY" else ()
     for i, token in enumerate(tokens[:-1]):
         if token.upper == "FROM" and quoted_name(tokens[i + 1].text) in declared.streams:
-            following = takewhile(
-                lambda one: one.text == "," or quoted_name(one.text) in declared.streams, tokens[i + 1 :]
-            )
-            return tuple(quoted_name(one.text) for one in following if one.text != ",")
+            names = (quoted_name(one.text) for one in tokens[i + 1 :])
+            listed = takewhile(lambda name: name == "," or name in declared.streams, names)
+            return tuple(name for name in listed if name != ",")
     pattern = _pattern_around(source, offset) if tokens else None
     return tuple(declared.streams) if pattern is None else declared.streams_in(pattern)
 
@@ -420,7 +419,8 @@ def _behind_dot(
     declared = program.names
     if before[0].upper in ("PATTERN", "FUNCTION"):
         yield from _parameters(before)
-    if len(parts) == 1 and parts[0] in declared.streams and _clause(before) in ("PATTERN", ""):
+    in_event = before[0].upper == "EVENT" and "WHERE" not in [token.upper for token in before]
+    if len(parts) == 1 and parts[0] in declared.streams and (in_event or _clause(before) == "PATTERN"):
         yield from _event_types(declared, parts[0])
         return
     streams, pattern = _streams_of(before, source, offset, declared), _pattern_around(source, offset)
