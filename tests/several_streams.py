@@ -63,6 +63,7 @@ def divided(chance: Random, case: Case) -> Case:
             untyped = types[0]
             queries = re.sub(rf"\b{untyped}\b", name, queries)
         texts.append(_stream(chance, name, columns, time, types, typed=untyped not in types))
+    chance.shuffle(texts)
     queries = WINDOW.sub(lambda found: found[1] + _from(chance, found[1]) + found[2], queries)
     return replace(case, text="".join(texts) + queries, rows=rows)
 

@@ -5,21 +5,29 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 
+from cepc.cli import cepc
 from cepc.errors import RunError
 from cepc.running.given import read_given
 from cepc.running.local import run
 from cepc_runtime.parts.resources import ONE_THREAD, Resources
+from cepc_runtime.sql.types import to_arrow
 from tests.equivalence import ABOUT, same
 from tests.programs import beside_itself, between_neighbours, cases
 from tests.properties import NOTHING, Seen, hold
 from tests.several_streams import Compiled, answered, compile_text, tables, two_streams
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from random import Random
     from typing import Any
 
+    from cepc import model
+    from cepc.reading.read import Read
+    from cepc_runtime.plan.stream import StreamPlan
     from tests.programs import Case, Make
 
 MIXED: Counter[str] = Counter()
@@ -54,6 +62,103 @@ def compare(case: Case, _chance: Random, resources: Resources = ONE_THREAD) -> S
         MIXED[f"queries over {over}"] += 1
         MIXED[f"rows of queries over {over}"] += len(rows)
     return Seen.of(case, expected)
+
+
+TWO = """STREAM two (at BIGINT, k INT, x INT, kind STRING) EVENT TIME at UNIT s EVENT TYPE kind IN ('A', 'C');
+STREAM one (then BIGINT, k BIGINT, x TINYINT, y INT) EVENT TIME then UNIT s;
+"""
+
+
+def given(rows: dict[str, list[dict[str, Any]]], text: str) -> tuple[Compiled, dict[str, pa.Table]]:
+    compiled = compile_text(TWO + text)
+    return compiled, {
+        stream.name: pa.Table.from_pylist(
+            rows[stream.name], schema=pa.schema([(name, to_arrow(type_)) for name, type_ in stream.input.columns])
+        )
+        for stream in compiled.program.streams
+    }
+
+
+ROWS: dict[str, list[dict[str, Any]]] = {
+    "two": [
+        {"at": 1, "k": 7, "x": 1, "kind": "A"},
+        {"at": 3, "k": 7, "x": 100, "kind": "A"},
+        {"at": 3, "k": 7, "x": 3, "kind": "C"},
+        {"at": None, "k": 7, "x": 3, "kind": "C"},
+        {"at": 9, "k": 7, "x": 3, "kind": None},
+    ],
+    "one": [
+        {"then": 3, "k": 7, "x": 100, "y": 5},
+        {"then": 5, "k": 8, "x": 1, "y": 6},
+        {"then": None, "k": 8, "x": 1, "y": 6},
+    ],
+}
+
+
+def test_each_stream_is_read_once_whatever_queries_want_it_and_what_is_dropped_is_counted_once() -> None:
+    text = """QUERY alone RETURN COUNT(*) AS n PATTERN C WITHIN 10 s SLIDE 5 s;
+    QUERY both RETURN MATCH A.x AS a, one.y PATTERN SEQ(A, one) WHERE [k] WITHIN 10 s;
+    QUERY typed RETURN MATCH * PATTERN SEQ(A, NOT C, one) WITHIN 10 s;"""
+    compiled, tables_of = given(ROWS, text)
+    asked: list[tuple[str, set[str]]] = []
+
+    def load(stream: model.Stream, plan: StreamPlan) -> Read:
+        asked.append((stream.name, set(plan.raw_types or ())))
+        return read_given(tables_of[stream.name], plan, stream.input)
+
+    report = run(compiled.program, load, {})
+    assert asked == [("two", {"A", "C"}), ("one", set())]
+    assert (report.read, report.without_time, report.without_type) == (8, 2, 1)
+    assert report.tables["both"].select(["a", "y"]).to_pylist() == [{"a": 1, "y": 5}]
+
+
+CANONICAL = [
+    ("the stream that is declared first", "AND(A a, one o)", "[(3, 'two'), (3, 'one')]"),
+    ("before the values of columns", "AND(C c, one o)", "[(3, 'two'), (3, 'one')]"),
+]
+
+
+@pytest.mark.parametrize(("title", "pattern", "expected"), CANONICAL, ids=[title for title, *_ in CANONICAL])
+def test_events_that_tie_stand_in_the_order_of_the_streams(title: str, pattern: str, expected: str) -> None:
+    compiled, tables_of = given(ROWS, f"QUERY q RETURN MATCH * PATTERN {pattern} WITHIN 1 s;")
+    report = run(compiled.program, lambda stream, plan: read_given(tables_of[stream.name], plan, stream.input), {})
+    found = [[(e["at"] or e["then"], e["stream"]) for e in row["events"]] for row in report.tables["q"].to_pylist()]
+    assert [str(one) for one in found] == [expected], title
+
+
+VALUES = [
+    ("its own type", "one.x + 27", 127, 6),
+    ("the type of its own stream, which is too small", "one.x + CAST(28 AS TINYINT)", None, 0),
+    ("the wider type of what all share", "k", 7, 6),
+    ("an event of any stream", "e.x + 28", 128, 6),
+    ("null where the stream has no such column", "e.kind", None, 6),
+]
+
+
+@pytest.mark.parametrize(("title", "expression", "value", "rows"), VALUES, ids=[title for title, *_ in VALUES])
+def test_a_column_is_that_of_the_stream_of_its_variable(title: str, expression: str, value: object, rows: int) -> None:
+    pattern = "SEQ(A, ANY e)" if expression.startswith("e.") else "SEQ(A, one)"
+    text = f"QUERY q RETURN MATCH {expression} AS v PATTERN {pattern} FROM two, one WHERE [k] WITHIN 10 s;"
+    compiled, tables_of = given({**ROWS, "two": ROWS["two"][:1]}, text)
+
+    def found() -> list[Any]:
+        load = lambda stream, plan: read_given(tables_of[stream.name], plan, stream.input)  # noqa: E731
+        return [row["v"] for row in run(compiled.program, load, {}).tables["q"].to_pylist()]
+
+    if rows:
+        assert found() == [value], title
+    else:
+        with pytest.raises(RunError):
+            found()
+
+
+@pytest.mark.parametrize("form", ["text", "json", "html", "svg", "dot"])
+def test_an_explanation_says_whose_events_a_query_sees(form: str, tmp_path: Path) -> None:
+    path = tmp_path / "two.cep"
+    path.write_text(TWO + "QUERY q RETURN k, COUNT(*) AS n PATTERN SEQ(A, one) GROUP BY k WITHIN 10 s SLIDE 5 s;")
+    found = CliRunner().invoke(cepc, ["explain", str(path), "--format", form])
+    assert found.exit_code == 0, found.output
+    assert "two+one" in found.output or form == "svg"
 
 
 KINDS: dict[str, Make] = {

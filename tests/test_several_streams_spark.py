@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.streaming.run import flush_all, wait
 from cepc_runtime.spark.streaming.source import read_stream
 from tests.equivalence import ABOUT, same
@@ -89,6 +91,48 @@ class Job:
 
     def rows(self, query: str) -> list[dict[str, Any]]:
         return [row for rows in self.found.get(query, {}).values() for row in rows]
+
+
+LATE = """STREAM one (at BIGINT, k INT, x INT) EVENT TIME at UNIT s WATERMARK 10 SECONDS;
+STREAM two (then BIGINT, k BIGINT) EVENT TIME then UNIT s WATERMARK 5 SECONDS;
+QUERY q RETURN MATCH k, o.x, o.at, t.then PATTERN SEQ(one o, two t) WHERE [k] WITHIN 100 SECONDS;
+QUERY n RETURN COUNT(*) AS n PATTERN SEQ(one o, two t) WITHIN 100 SECONDS;
+"""
+
+
+def test_the_watermark_is_the_least_and_a_later_file_of_either_is_looked_at(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    job = Job(spark, tmp_path, LATE)
+
+    def come(number: int, one: list[tuple[int, int, int]], two: list[tuple[int, int]]) -> None:
+        at, k, x = zip(*one, strict=True)
+        job.put(
+            number, "one", pa.table({"at": pa.array(at), "k": pa.array(k, pa.int32()), "x": pa.array(x, pa.int32())})
+        )
+        job.put(number, "two", pa.table(dict(zip(("then", "k"), map(pa.array, zip(*two, strict=True)), strict=True))))
+
+    come(0, [(1, 7, 1), (200, 7, 2)], [(50, 7), (60, 7)])
+    come(1, [(54, 7, 3), (56, 7, 4)], [(70, 7), (54, 8)])  # from 55 on, which is 60 - 5 and less than 200 - 10
+    job.run()
+    job.run(flush=True)
+    found = sorted((row["x"], row["at"], row["then"]) for row in job.rows("q"))
+    assert found == [(1, 1, 50), (1, 1, 60), (1, 1, 70), (4, 56, 60), (4, 56, 70)]
+    assert sum(row["n"] for row in job.rows("n")) == 5
+    assert sum(line.get("late", 0) for line in job.lines) == 4  # for each of two queries, which are not one class
+    late = [json.loads(line)["event"] for file in (tmp_path / "late").rglob("*.json") for line in file.open()]
+    assert {(row[".time"], row["k"]) for row in late} == {(54, 7), (54, 8)}
+
+    again = Job(spark, tmp_path / "again", LATE)
+    again.put(0, "one", pa.table({"at": [1], "k": pa.array([7], pa.int32()), "x": pa.array([1], pa.int32())}))
+    again.put(0, "two", pa.table({"then": [1], "k": [7]}))
+    again.run()
+    again.put(1, "two", pa.table({"then": [1], "k": ["seven"]}))
+    with pytest.raises(JobError, match=r"stream two.*column k"):
+        again.run()
+    other = Job(spark, tmp_path / "again", LATE.replace("two (then BIGINT, k BIGINT", "two (then BIGINT, k INT"))
+    with pytest.raises(JobError, match=r"column two\.k was bigint and is int"):
+        other.run()
 
 
 PARTS = 3

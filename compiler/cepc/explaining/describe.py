@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from cepc_grammar.pattern import Named, Not, Repeat, fold, word
 from cepc_grammar.spelling import quantifier_text, string_text
 from cepc_runtime.cheap_dataclass import dataclass
+from cepc_runtime.plan.stream import PLACE
 from cepc_runtime.sql.expression import Aggregate, Field, Literal, of_variable, rewrite
 from cepc_runtime.sql.spark_sql import to_sql
 from cepc_runtime.sql.types import DATE
@@ -49,7 +50,9 @@ class Description:
 
 
 def streams(program: CheckedProgram) -> tuple[Description, ...]:
-    return tuple(Description(stream.name, tuple(_stream(stream))) for stream in program.streams)
+    """Those declared, and those that queries see together."""
+    declared = tuple(Description(stream.name, tuple(_stream(stream))) for stream in program.streams)
+    return declared + tuple(Description(stream.name, tuple(_several(stream))) for stream in program.merged)
 
 
 def queries(program: CheckedProgram) -> tuple[Description, ...]:
@@ -74,6 +77,13 @@ def _stream(stream: model.Stream) -> Iterator[Fact]:
     yield from listed("computed", (f"{c.name} {c.expression.type}: {expression(c.expression)}" for c in computed))
     if stream.source is not None:
         yield "source", f"{stream.source[0]} {stream.source[1]}"
+
+
+def _several(stream: model.Stream) -> Iterator[Fact]:
+    yield "events", f"those of {', '.join(member.stream for member in stream.members)}"
+    ties = f", then by {', '.join(stream.time.order_by)}" if stream.time.order_by else ""
+    yield "time", f"{stream.time.type}{f' in {stream.time.unit}' if stream.time.unit else ''}{ties}"
+    yield from listed("columns", (f"{name} {type_}" for name, type_ in stream.columns if name != PLACE))
 
 
 def _query(query: model.Query, stream: model.Stream) -> Iterator[Fact]:

@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from cepc_runtime.cheap_dataclass import dataclass
-from cepc_runtime.plan.stream import PLACE, STREAM
+from cepc_runtime.plan.stream import PLACE, STREAM, TIME
 from cepc_runtime.sql.computed import Computed, StreamInput
 from cepc_runtime.sql.expression import Call, Expression, Field, Literal, rewrite
 from cepc_runtime.sql.functions.coercion import cast_to, wider_type
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from cepc_runtime.sql.types import DataType
 
 TYPE: Final = ".type"
-TIME: Final = ".time"
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ def edge_overflow(error: WindowEdgeError, place: Span) -> Diagnostic:
     return Diagnostic(
         "E0808", f"an edge of a window of `{error.query}` is no {error.type}", place,
         "windows have the type of the event time",
-        notes=(f"`{error.column}` is {error.type}, and some events are at the end of its range",),
+        notes=(f"{error.shown} is {error.type}, and some events are at the end of its range",),
         hint=error.cure,
     )  # fmt: skip
 

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 PLACE: Final = ".place"
 """Of an event of several streams: the place of its stream among them, which canonical order compares first."""
 
+TIME: Final = ".time"
+"""Its time, where the streams have it in columns of other names."""
+
 STREAM: Final = "stream"
 """The name of its stream."""
 

@@ -14,6 +14,7 @@ from ..events.sessions import SESSION
 from ..kernel.planes import CountPlane, ExtremePlane, SumPlanes
 from ..numbers.columns import Bools, Ints, flat, plain_floats
 from ..numbers.gathered import Gathered
+from ..plan.stream import TIME
 from ..plan.windows import Sessions, Sliding
 from ..sql.aggregate_texts import aggregate_text, cure
 from ..sql.evaluate import evaluate
@@ -59,7 +60,9 @@ class WindowEdgeError(ArithmeticError):
 
     def __init__(self, query: str, column: str, type_: str) -> None:
         super().__init__(query, column, type_)
-        self.query, self.column, self.type = query, column, type_
+        self.query, self.type = query, type_
+        self.column = "the event time of each stream" if column == TIME else column
+        self.shown = "the event time" if column == TIME else f"`{column}`"
 
     @property
     def cure(self) -> str:
