@@ -41,10 +41,13 @@ def beside(site: CallSite, call: ast.Call) -> Expression | Diagnostic | None:
     typed = site.argument(name, reference)
     if typed is None:
         return None
-    if _column(typed).variable is None:
+    column = _column(typed)
+    if column.variable is None:
         return say.beside_without_variable(call.span, name, reference.parts[-1].text)
-    places = places if name == "LEAD" else -places
-    return rewrite(typed, lambda node: site.scope.beside(node, places) if isinstance(node, Field) else node)
+    of_other = site.scope.beside(column, places if name == "LEAD" else -places)
+    if of_other is None:
+        return say.beside_of_several(call.span, name)
+    return rewrite(typed, lambda node: of_other if node == column else node)
 
 
 def _places(written: ast.Expression) -> int | None:

@@ -427,6 +427,14 @@ def beside_not_allowed(span: Span, name: str, where: str) -> Diagnostic:
     )  # fmt: skip
 
 
+def beside_of_several(span: Span, name: str) -> Diagnostic:
+    return Diagnostic(
+        "E0335", f"{name} over several streams", span, "this query sees the events of several streams",
+        notes=("the event beside one may be of a stream that has no such column",),
+        hint=f"ask by {name} in a query over one stream",
+    )  # fmt: skip
+
+
 def beside_without_column(span: Span, name: str, variable: str) -> Diagnostic:
     return Diagnostic(
         "E0335", f"{name} of an event", span, f"`{variable}` is an event, and {name} is of one of its columns",

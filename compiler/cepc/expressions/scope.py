@@ -40,8 +40,10 @@ class Scope(Protocol):
     def info(self, name: str) -> VariableInfo:
         """The variable of this name; called only with names that came out of this scope."""
 
-    def beside(self, column: Field, places: int) -> Field:
-        """The same column of the event so many places after that one in its partition; called only in WHERE."""
+    def beside(self, column: Field, places: int) -> Field | None:
+        """The same column of the event so many places after that one in its partition, None where that may be of
+        another stream; called only in WHERE.
+        """
 
 
 class ExpressionContext(Enum):

@@ -108,8 +108,8 @@ class PatternScope:
     reported: frozenset[str] = frozenset()
     others: Others = field(default_factory=lambda: Others(()))
 
-    def beside(self, column: Field, places: int) -> Field:
-        return self.others.column(column, places, self.stream.columns)
+    def beside(self, column: Field, places: int) -> Field | None:
+        return None if self.stream.members else self.others.column(column, places, self.stream.columns)
 
     def reference(self, reference: ast.Reference) -> Expression | Diagnostic:
         first, *rest = reference.parts
