@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from .grouped import Reading
     from .stretch import Stretch
 
-SESSION: Final = ("_session_start", "_session_end")
-"""Columns with the edges of an event's session, in ticks."""
+SESSION: Final = ("\0session start", "\0session end")
+"""Columns with the edges of an event's session, in ticks; no stream has such names."""
 
 
 def in_sessions(query: Q) -> Q:

@@ -14,9 +14,11 @@ from ..enumerate.budget import budget_of
 from ..enumerate.matches import MatchRows
 from ..events.grouped import read, times_of
 from ..events.letters import classify
+from ..events.sessions import SESSION, cut_into_sessions, in_sessions
+from ..events.stretch import Stretch
 from ..plan.positions import pattern_letters
 from ..plan.select import SelectContiguous
-from ..plan.windows import Sliding
+from ..plan.windows import Sessions, Sliding
 from ..sql.types import STRING, Array, quote_name, to_arrow
 from . import settings
 from .build import events_of, known_queries
@@ -33,7 +35,10 @@ if TYPE_CHECKING:
 
     from ..enumerate.arranged import Arranged
     from ..enumerate.standing import Frames, Matches
+    from ..events.grouped import Reading
+    from ..plan.physical import PhysicalPlan
     from ..plan.query import QueryPlan
+    from ..plan.strategy import PhysicalQuery
     from ..plan.stream import StreamPlan
     from ..sql.types import DataType
     from .stream_part import StreamPart
@@ -58,9 +63,13 @@ def matches_of(
     (frame,) = events_of(spark, [part.stream], events)
     found = part.events(frame)
     if not isinstance(query.select, SelectContiguous):
-        found = found.where(has_letter(len(part.streamed.letters), sorted(pattern_letters(query.positions))))
+        asked = {
+            *pattern_letters(query.positions),
+            *(query.window.letters if isinstance(query.window, Sessions) else ()),
+        }
+        found = found.where(has_letter(len(part.streamed.letters), sorted(asked)))
     stream = plans[text].stream
-    keys = [F.col(quote_name(key)) for key in query.partition]
+    keys = [F.col(quote_name(key)) for key in _keys(query)]
     order = [F.col(quote_name(column)) for column in (stream.time_column, *stream.order_by)]
     schema = ", ".join(f"{quote_name(column)} {type_.sql}" for column, type_ in _columns(query, stream))
     return (
@@ -74,6 +83,11 @@ def matches_of(
     )
 
 
+def _keys(query: QueryPlan) -> tuple[str, ...]:
+    """By which events are brought together: sessions are of a group, whatever else its matches agree on."""
+    return query.group_by if isinstance(query.window, Sessions) else query.partition
+
+
 def _shown(query: QueryPlan) -> QueryPlan:
     """A query whose rows are the events of its matches."""
     having = query.having if query.kind == "match" else None  # an aggregate's is about groups
@@ -81,7 +95,7 @@ def _shown(query: QueryPlan) -> QueryPlan:
 
 
 def _columns(query: QueryPlan, stream: StreamPlan) -> list[tuple[str, DataType]]:
-    windows = isinstance(query.window, Sliding)
+    windows = isinstance(query.window, Sliding | Sessions)
     time = dict(stream.columns)[stream.time_column]
     found = [(ERROR, STRING), *result_columns(_shown(query), stream)]
     return [*found, ("windows", Array(time))] if windows else found
@@ -97,10 +111,9 @@ def _probe(text: str, name: str, limit: int, most: int) -> Callable[[Iterable[An
         schema = pa.schema([(column, to_arrow(type_)) for column, type_ in columns])
         left = limit
         try:
-            for part in slices(decoded(batches), query.partition, plan.stream.time_column, None):
+            for part in slices(decoded(batches), _keys(query), plan.stream.time_column, None):
                 reading = read(part.table, plan.stream)
-                arranged = arrange_for(reading, classify(reading, plan.letters), plan.stream, [query])
-                for table in _tables(arranged, query, most):
+                for table in _tables(*_arranged(reading, plan, query), most):
                     some = table.slice(0, left)
                     values = [pa.nulls(some.num_rows, pa.string()), *some.columns]
                     yield from pa.table(
@@ -118,14 +131,30 @@ def _probe(text: str, name: str, limit: int, most: int) -> Callable[[Iterable[An
     return run
 
 
+def _arranged(reading: Reading, plan: PhysicalPlan, query: PhysicalQuery) -> tuple[Arranged, PhysicalQuery]:
+    """The events for the query; over sessions, for the query whose groups they are."""
+    kinds = classify(reading, plan.letters)
+    if isinstance(query.window, Sessions):
+        stretch, kinds = cut_into_sessions(Stretch(plan, reading), kinds, query.window, query.group_by)
+        reading, query = stretch.reading, in_sessions(query)
+    return arrange_for(reading, kinds, plan.stream, [query]), query
+
+
 def _tables(arranged: Arranged, query: QueryPlan, most: int) -> Iterator[Any]:
     """The matches of a query as rows, batch by batch."""
     enumerator = arranged.enumerator(query, BLOCK, budget_of(query, most))
     rows = MatchRows(_shown(query), arranged.stream, enumerator.evaluator)
+    time = to_arrow(dict(arranged.stream.columns)[arranged.stream.time_column])
+    if SESSION[0] in query.partition:
+        for matches in enumerator.matches():
+            starts = np.asarray(enumerator.evaluator.take(SESSION[0], matches.positions[0]).to_numpy())
+            offsets = np.arange(len(matches) + 1, dtype=np.int32)
+            windows = pa.ListArray.from_arrays(pa.array(offsets), times_of(starts, time))
+            yield rows.table(matches).append_column("windows", windows)
+        return
     if not isinstance(query.window, Sliding):
         yield from map(rows.table, enumerator.matches())
         return
-    time = to_arrow(dict(arranged.stream.columns)[arranged.stream.time_column])
     for matches, frames in enumerator.standing_matches():
         yield rows.table(matches).append_column("windows", _starts(query.window, matches, frames, time))
 

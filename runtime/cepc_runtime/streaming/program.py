@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 FREE: Final = "_free"
 ROW: Final = "_row"
-SO_FAR: Final = "_matches_so_far"
+SO_FAR: Final = "\0matches so far"
 WAIT: Final = 128
 """Folding costs for each number of a pane, however few events are folded, about what it costs to hold so many events.
 """
