@@ -93,7 +93,7 @@ class Broker:
             if line.startswith("Partition:"):
                 partition, offset, headers, key, value = line.split("\t", 4)
                 found.append((int(partition.partition(":")[2]), int(offset.partition(":")[2]), key, value))
-                self.headers[key] = headers.partition(":")[2]
+                self.headers[key] = headers
         return found
 
 

@@ -112,7 +112,7 @@ def test_rows_go_to_a_topic_with_an_id_by_which_repeats_are_known(broker: Broker
     assert [one["id"] for one in found] == [key for *_, key, _ in records]
     once = {one["id"]: one for one in found}
     labels = {"rises": "NO_HEADERS", "pairs": "severity:high,owner:us"}
-    assert all(broker.headers[one["id"]] == labels[one["query"]] for one in found)
+    assert {one["query"]: broker.headers[one["id"]] for one in found} == labels
     assert len(once) == len(found) - repeated
     for query, table in wanted.items():
         assert same([one["row"] for one in once.values() if one["query"] == query], table.to_pylist(), ABOUT), query
