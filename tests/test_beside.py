@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 import pytest
 
+from cepc.api import check_text
+from cepc.codegen.compiling import job_of
 from cepc_runtime.batch import execute
 from cepc_runtime.events.grouped import read
 from cepc_runtime.parts.resources import Resources
@@ -97,6 +99,16 @@ def test_a_column_of_the_same_name_is_another() -> None:
     assert [one.name for one in plan.stream.beside] == ["LAG(x) OVER ()'"]
     table = rows_of("1A1 2A3").append_column("LAG(x) OVER ()", pa.array([1, 7], pa.int32()))
     assert execute(plan, table, interpreted=True).tables["q"].column("x").to_pylist() == [3]
+
+
+def test_a_job_takes_them_from_the_window_functions_of_spark_in_canonical_order() -> None:
+    stream = STREAM.replace("y DOUBLE", "y DOUBLE, m MAP<STRING, INT>")
+    checked = check_text(f"{stream}QUERY q RETURN MATCH A.x AS x PATTERN A WHERE [k] AND LEAD(A.x, 2) = 1 WITHIN 5 s;")
+    assert checked.program is not None
+    text = job_of(checked.program, checked.sources).text
+    order = "`at`, `seq`, `kind`, `k`, `x`, `y`"
+    assert f"LEAD(`x`, 2) OVER (PARTITION BY `k` ORDER BY {order})" in text
+    assert text.index(".transform(job.with_beside, S_BESIDE)") < text.index("*job.letters(")
 
 
 def test_what_came_with_the_events_is_not_made_again() -> None:

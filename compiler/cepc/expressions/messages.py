@@ -399,7 +399,7 @@ def navigation_offset(span: Span, name: str, is_row: bool) -> Diagnostic:
     """`LAST(v.x, 1)`; `is_row` where it stands in a row and not in a condition."""
     hints = {
         "PREV": "PREV is of the event before; to look further back, give events names of their own: "
-        "`SEQ(E e1, E e2, E e3)` and `e3.x > e1.x`",
+        "`SEQ(E e1, E e2, E e3)` and `e3.x > e1.x`; `LAG(v.x, 2)` counts all events, in the match or not",
         "LAST": "in a condition of v alone, `PREV(v).x` is of the event before; beside another, give the last one a "
         "name: `SEQ(E+ v, E last)` and `LAST(v).x`",
         "FIRST": "to look at the second event, give it a name of its own: `SEQ(E e1, E e2, E* more)`",

@@ -145,7 +145,7 @@ FUNCTIONS: Final = {
     "TIMESTAMPDIFF": "write `datediff(end, start)` for days, `(unix_micros(end) - unix_micros(start)) DIV 3600000000` "
     "for hours",
     "TIMESTAMPADD": "write `x + INTERVAL 3 HOURS`",
-    "PRIOR": "the event before of the same variable is `PREV(v).x`, in WHERE",
+    "PRIOR": "the event before is `LAG(v.x)`, that of the same variable `PREV(v).x`, in WHERE",
 }
 """By the name in upper case."""
 
