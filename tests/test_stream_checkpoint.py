@@ -434,6 +434,41 @@ def test_a_checkpoint_says_which_columns_and_clauses_of_its_stream_are_others(
     )
 
 
+SEVERAL = """STREAM one (at BIGINT, k INT, x INT, note STRING, kind STRING) EVENT TIME at UNIT s EVENT TYPE kind IN ('A', 'B');
+STREAM two (ms BIGINT, k BIGINT, more INT, then AS ms DIV 1000) EVENT TIME then UNIT s WATERMARK 5 SECONDS;
+QUERY q RETURN MATCH k, a.x, a.at PATTERN SEQ(A a, two t) WHERE [k] WITHIN 100 SECONDS;
+"""
+
+OF_SEVERAL = [
+    ("a column of one of them", " k INT", " k SMALLINT", ["column one.k was int and is smallint"]),
+    ("what event time is computed by", "DIV 1000", "DIV 1001",
+     ["column two.then was AS (`ms` DIV 1000L) and is AS (`ms` DIV 1001L)"]),
+    ("EVENT TYPE of one of them", "kind STRING) EVENT TIME at UNIT s EVENT TYPE kind", "of STRING) EVENT TIME at UNIT s EVENT TYPE of",
+     ["EVENT TYPE of one was kind and is of", "column one.of is read and was not", "column one.kind was read and is not"]),
+    ("a column that no query reads", "note STRING", "note INT", []),
+    ("a type more", "'A', 'B'", "'A', 'B', 'C'", []),
+    ("WATERMARK", "5 SECONDS", "6 SECONDS", []),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("title", "old", "new", "said"), OF_SEVERAL, ids=[one[0] for one in OF_SEVERAL])
+def test_a_checkpoint_says_what_is_otherwise_of_several_streams(
+    tmp_path: Path, title: str, old: str, new: str, said: list[str]
+) -> None:
+    assert SEVERAL.count(old) == 1, title
+    before, now = (_identity(text, ["q"]) for text in (SEVERAL, SEVERAL.replace(old, new)))
+    checkpoint.claim(STORE, str(tmp_path), before)
+    (tmp_path / "offsets").mkdir()
+    (tmp_path / "offsets" / "0").touch()
+    if not said:
+        assert checkpoint.claim(STORE, str(tmp_path), now) is None
+        return
+    with pytest.raises(JobError) as failure:
+        checkpoint.claim(STORE, str(tmp_path), now)
+    found = str(failure.value).partition("another program: ")[2].partition(". Run")[0]
+    assert sorted(found.split("; ")) == sorted(said), found
+
+
 WHOLE = "STREAM s (at TIMESTAMP, kind STRING, x INT) EVENT TIME at;\nQUERY q RETURN MATCH * PATTERN s e WITHIN 9 s;"
 
 

@@ -92,7 +92,7 @@ def _columns(streams: Sequence[KnownStream]) -> list[_Column]:
             spelled.setdefault(column.casefold(), []).append((column, type_))
     types = {key: _common([type_ for _, type_ in same]) for key, same in spelled.items()}
     apart = {key for key, same in spelled.items() if len({column for column, _ in same}) > 1}
-    apart |= {STREAM, *(key for key, type_ in types.items() if type_ is None)}
+    apart.add(STREAM)
     found: dict[str, _Column] = {}
     for stream in streams:
         for column, own in stream.pairs:
