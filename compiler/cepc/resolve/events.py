@@ -196,6 +196,10 @@ def check_events(declared: Declarations, types: Mapping[str, EventTypes]) -> Ite
             continue
         if not types or chain[-1] in declared.lost.operands:
             continue
+        if event.stream is not None and event.stream.text not in types:
+            if event.stream.text not in declared.lost.streams:
+                yield say.unknown_stream(event.stream, list(types))
+            continue
         said = typed(name, declared).said
         fitting = [
             t

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
 
+from ..diagnostics.near import nearest
 from .events import ANY, EventTypes, owners, typed
 from .inline import inline
 from .messages import names as say
@@ -45,6 +46,9 @@ def streams_of(
         fitting = owners(named.said, named.root, streams.values())
         if len(fitting) > 1:
             return say.type_of_several_streams(ast.Name(name, span), fitting)
+        listed = [t for stream in streams.values() for t in stream.types or ()]
+        if fitting and named.said is None and named.root not in listed and nearest(named.root, listed) is not None:
+            return say.type_like_a_listed_one(ast.Name(name, span), listed, fitting[0])
         found |= set(fitting)
     if not found and types and not all(typed(name, declared).root == ANY for name in types):
         name, span = next(iter(types.items()))

@@ -69,6 +69,19 @@ def type_of_several_streams(name: ast.Name, streams: Sequence[str]) -> Diagnosti
     )
 
 
+def type_like_a_listed_one(name: ast.Name, types: Sequence[str], unlisted: str) -> Diagnostic:
+    """It may be a slip, or a type of the only stream that lists none."""
+    near = nearest(name.text, types)
+    return Diagnostic(
+        "E0201",
+        f"unknown event type `{name.text}`",
+        name.span,
+        "no stream lists it",
+        hint=f"did you mean `{near}`? If it is a type of `{unlisted}`, which lists none, write "
+        f"`{_written(unlisted)}.{_written(name.text)}`",
+    )
+
+
 def column_not_shared(name: ast.Name, lacking: Sequence[str]) -> Diagnostic:
     return Diagnostic(
         "E0227",
