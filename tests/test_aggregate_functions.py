@@ -54,6 +54,7 @@ OTHERS = {
     ("cepc_grammar/builder.py", "COUNT"): "a query without RETURN counts; the grammar knows no types",
     ("cepc_runtime/sql/functions/times.py", "MIN"): "a minute",
     ("cepc_runtime/plan/as_json.py", "count"): "a way of executing a query",
+    ("cepc_runtime/spark/streaming/query.py", "min"): "a setting of Spark's",
     ("cepc_runtime/spark/streaming/run.py", "max"): "a field of Spark's progress",
 }
 
