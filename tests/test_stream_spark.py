@@ -672,7 +672,9 @@ def test_the_folders_that_a_stream_reads_are_known_unless_names_alone_tell_its_f
 def test_a_window_without_an_end_is_refused() -> None:
     text = PROGRAM.replace("WITHIN 1 MINUTE OFFSET 25 SECONDS", "WITHIN UNBOUNDED")
     found = streamed(text)
-    with pytest.raises(JobError, match=r"query plain has WITHIN UNBOUNDED.*--queries counted,listed,absent,runs"):
+    with pytest.raises(
+        JobError, match=r"query plain has WITHIN UNBOUNDED.*--queries counted,listed,absent,visits,runs"
+    ):
         continuous(found, found.stream.queries, 3, 0)
 
 
