@@ -100,6 +100,7 @@ QUERY n RETURN COUNT(*) AS n PATTERN SEQ(one o, two t) WITHIN 100 SECONDS;
 """
 
 
+@pytest.mark.long
 def test_the_watermark_is_the_least_of_those_of_the_streams(spark: SparkSession, tmp_path: Path) -> None:
     job = Job(spark, tmp_path, LATE)
 
