@@ -46,7 +46,7 @@ def _unseen(events: Any, given: model.Values, stream: model.Stream) -> Iterator[
         if name is None:
             yield _warning("has no type", _place(given, row, type_), f"`{type_}` is NULL, so that it is no event", "")
         elif stream.types is not None and name not in stream.types:
-            label = f"`{stream.name}` does not list the type {name}, so that no query sees this"
+            label = f"`{stream.name}` does not list the type {name}, so that nothing but ANY sees this"
             near = did_you_mean(name, stream.types) or f"the types are {first_of(stream.types)}"
             yield _warning("is of an unknown type", _place(given, row, type_), label, near)
 
