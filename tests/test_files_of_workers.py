@@ -170,8 +170,9 @@ WORKERS, SPARK = "parquet-cpp-arrow", "parquet-mr"
     [
         (PLAIN, "spark.sql.parquet.compression.codec", "none", WORKERS),
         (PLAIN, "spark.sql.parquet.compression.codec", "lz4", SPARK),
-        (PLAIN, "spark.sql.parquet.writeLegacyFormat", "true", SPARK),
-        (PLAIN, "spark.sql.parquet.int96RebaseModeInWrite", "LEGACY", SPARK),
+        (PLAIN, "spark.sql.parquet.writeLegacyFormat", "TRUE", SPARK),
+        (PLAIN, "spark.sql.files.maxRecordsPerFile", "5", SPARK),
+        (PLAIN, "spark.sql.parquet.int96RebaseModeInWrite", "legacy", SPARK),
         (PLAIN, "parquet.bloom.filter.enabled", "true", SPARK),
         (PLAIN, "spark.sql.parquet.outputTimestampType", "TIMESTAMP_MILLIS", SPARK),
         (WITH_LOCAL, "spark.sql.parquet.outputTimestampType", "INT96", SPARK),

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+from cepc_runtime.numbers.columns import ranks
 from cepc_runtime.numbers.sorting import by_number, order_of
 
 if TYPE_CHECKING:
@@ -56,3 +58,16 @@ def test_rows_are_in_the_order_of_numbers_from_0(most: int, type_: Any) -> None:
     numbers = np.random.default_rng(most).integers(0, most, 5000, endpoint=True).astype(type_)
     assert by_number(numbers).tolist() == np.argsort(numbers, kind="stable").tolist()
     assert by_number(numbers[:0]).tolist() == []
+
+
+@pytest.mark.parametrize(
+    "nested", [pa.list_(pa.timestamp("us", "UTC")), pa.struct([("at", pa.timestamp("us", "UTC"))])]
+)
+def test_nested_times_that_python_has_not_have_an_order(nested: Any) -> None:
+    year = 366 * 86_400_000_000
+    instants = pa.array([9_000 * year, -3_000 * year, 0], pa.int64()).cast(pa.timestamp("us", "UTC"))
+    if pa.types.is_list(nested):
+        column = pa.ListArray.from_arrays(pa.array([0, 1, 2, 3], pa.int32()), instants)
+    else:
+        column = pa.StructArray.from_arrays([instants], ["at"])
+    assert ranks(column).numbers.tolist() == [2, 0, 1]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cepc.passes.strategy import strategy
+from cepc.passes.strategy import ALONE, strategy
 from cepc.shared_plans import Options, plan_shared
 from cepc_runtime.plan.as_json import to_text
 from cepc_runtime.plan.query import QueryPlan
@@ -93,6 +93,13 @@ NOT_NATIVE = [
 def test_spark_is_given_what_it_finds_to_the_last_bit_alone(query: str) -> None:
     (found,) = strategy(shared(f"QUERY q {query} WITHIN 9 s;"), "batch").queries
     assert not isinstance(found.strategy, Native)
+
+
+@pytest.mark.parametrize(("queries", "way"), [(ALONE, Native), (ALONE + 1, Count)])
+def test_spark_is_given_no_more_queries_than_it_answers_sooner_one_by_one(queries: int, way: type[Strategy]) -> None:
+    text = "".join(f"QUERY q{i} RETURN COUNT(*) AS n PATTERN A WHERE A.x > {i} WITHIN 9 s;\n" for i in range(queries))
+    found = strategy(shared(text + "QUERY pairs RETURN COUNT(*) AS n PATTERN SEQ(A, B) WITHIN 9 s;"), "batch").queries
+    assert {type(query.strategy) for query in found[:-1]} == {way}
 
 
 def test_what_spark_alone_answers_is_driven_nowhere() -> None:

@@ -503,7 +503,8 @@ def running_beside_others(span: Span, variable: str, others: Iterable[str]) -> D
         "E0336", "RUNNING beside another variable", span,
         f"a condition with RUNNING of `{variable}` mentions `{variable}` alone; this mentions {names} too",
         notes=(f"it is asked of every event of `{variable}`, whatever the rest of the match is",),
-        hint="conditions joined by AND can stand apart",
+        hint=f"conditions joined by AND can stand apart; what is of {names} can be compared in HAVING, with"
+        f" `SUM({variable}.x)` over the whole match",
     )  # fmt: skip
 
 

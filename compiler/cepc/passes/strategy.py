@@ -2,7 +2,7 @@
 
 It makes the physical plan, which is all that a target needs to know. A query is counted where it can be, and joined
 where another pass has found parts for it; else its matches are listed. Where Spark's own aggregation gives the kernel's
-rows, it is left to Spark. No engine chooses again.
+rows, it is left to Spark, unless such queries are many. No engine chooses again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from cepc_runtime.plan.physical import Needs
-    from cepc_runtime.plan.strategy import PhysicalQuery, Strategy
+    from cepc_runtime.plan.strategy import Native, PhysicalQuery, Strategy
 
     from ..planning.logical import Countability, LogicalPlan, LogicalQuery
 
@@ -31,10 +31,15 @@ NAMED: Final = 20
 """Queries that are named to say with which a query is joined."""
 
 
+ALONE: Final = 20
+"""Queries that Spark answers alone, each by a job of a tenth of a second; the kernel answers all others by one."""
+
+
 def strategy(plan: LogicalPlan, target: Target) -> PhysicalPlan:
     """The plan by which the target executes the queries."""
     joins = {answer.query: number for number, shared in enumerate(plan.shared_matches) for answer in shared.answers}
-    queries = tuple(executed(query, _strategy(query, plan, joins, target)) for query in plan.queries)
+    natives = _natives(plan) if target == "batch" else {}
+    queries = tuple(executed(query, natives.get(query.name) or _strategy(query, plan, joins)) for query in plan.queries)
     return PhysicalPlan(
         plan.stream, plan.letters, queries, plan.sharing, plan.shared_matches, _needs(plan, queries, target)
     )
@@ -48,11 +53,17 @@ def _needs(plan: LogicalPlan, queries: Sequence[PhysicalQuery], target: Target) 
     return tuple(needs for needs in plan.needs if needs.query in own)
 
 
-def _strategy(
-    query: LogicalQuery[Countability], plan: LogicalPlan, joins: Mapping[str, int], target: Target
-) -> Strategy:
-    if target == "batch" and is_countable(query) and (found := native_aggregation(query, plan.stream)) is not None:
-        return found
+def _natives(plan: LogicalPlan) -> dict[str, Native]:
+    """The queries that Spark answers alone, if they are not so many that a job for each takes longer than counting."""
+    found = {
+        query.name: native
+        for query in plan.queries
+        if is_countable(query) and (native := native_aggregation(query, plan.stream)) is not None
+    }
+    return found if len(found) <= ALONE else {}
+
+
+def _strategy(query: LogicalQuery[Countability], plan: LogicalPlan, joins: Mapping[str, int]) -> Strategy:
     match query.counting:
         case Countable(automaton):
             return Count(automaton)

@@ -65,7 +65,7 @@ def codes(column: Any) -> tuple[Ints, int]:
     """Equal values as equal numbers from 0 in the order of first occurrence, and how many there are."""
     column = flat(column)
     if pa.types.is_nested(column.type):
-        return _codes_of_keys([hashable(v) for v in column.to_pylist()])
+        return _codes_of_keys([hashable(v) for v in nested_values(column)])
     encoded = plain_floats(column).dictionary_encode(null_encoding="encode")
     return np.asarray(encoded.indices.to_numpy(zero_copy_only=False), dtype=np.int64), len(encoded.dictionary)
 
@@ -114,6 +114,30 @@ def _codes_of_keys(keys: list[Any]) -> tuple[Ints, int]:
     found: dict[Any, int] = {}
     numbers = [found.setdefault(key, len(found)) for key in keys]
     return np.array(numbers, dtype=np.int64), len(found)
+
+
+def nested_values(column: Any) -> list[Any]:
+    """The values of a column of a nested type as Python's, with numbers for times, which Python has from year 1 to 9999
+    alone.
+    """
+    found: list[Any] = column.cast(_with_numbers(column.type)).to_pylist()
+    return found
+
+
+def _with_numbers(type_: Any) -> Any:
+    """The type with integers in the place of times."""
+    is_ = pa.types
+    if is_.is_timestamp(type_) or is_.is_duration(type_):
+        return pa.int64()
+    if is_.is_date32(type_):
+        return pa.int32()
+    if is_.is_list(type_):
+        return pa.list_(_with_numbers(type_.value_type))
+    if is_.is_map(type_):
+        return pa.map_(_with_numbers(type_.key_type), _with_numbers(type_.item_type))
+    if is_.is_struct(type_):
+        return pa.struct([field.with_type(_with_numbers(field.type)) for field in type_])
+    return type_
 
 
 def hashable(value: Any) -> Any:
@@ -177,7 +201,7 @@ def _order(values: Any) -> Ints:
 
 
 def _nested_ranks(column: Any) -> Ranks:
-    values = column.to_pylist()
+    values = nested_values(column)
     keys = [hashable(v) for v in values]
     firsts: dict[Any, int] = {}
     for i, (key, value) in enumerate(zip(keys, values, strict=True)):

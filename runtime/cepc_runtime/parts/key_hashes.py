@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..numbers.columns import flat, hashable, plain_floats
+from ..numbers.columns import flat, hashable, nested_values, plain_floats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,7 @@ def parts_by_key(columns: Sequence[Any], parts: int) -> npt.NDArray[np.uint16]:
 
 def _hashes(column: Any) -> Hashes:
     if pa.types.is_nested(column.type):
-        return np.array([hash(hashable(value)) & (1 << 64) - 1 for value in column.to_pylist()], dtype=np.uint64)
+        return np.array([hash(hashable(value)) & (1 << 64) - 1 for value in nested_values(column)], dtype=np.uint64)
     if pa.types.is_floating(column.type):
         numbers = pc.fill_null(plain_floats(column), 0).cast(pa.float64())
         found = np.asarray(numbers.to_numpy(zero_copy_only=False)).view(np.uint64)

@@ -90,7 +90,7 @@ END: Final = b"PAR1"
 INT96: Final = "INT96"
 """How Spark writes times unless it is told otherwise."""
 
-_COMPRESSIONS: Final = {"none": "none", "uncompressed": "none", "snappy": "snappy", "gzip": "gzip", "zstd": "zstd"}
+_COMPRESSIONS: Final = {"NONE": "none", "UNCOMPRESSED": "none", "SNAPPY": "snappy", "GZIP": "gzip", "ZSTD": "zstd"}
 _TIMES: Final = (INT96, "TIMESTAMP_MICROS")
 """Of milliseconds Spark takes those before, and Arrow those nearer to 1970."""
 _ENDINGS: Final = {"none": "", "snappy": ".snappy", "gzip": ".gz", "zstd": ".zstd"}
@@ -107,7 +107,7 @@ def parquet_form(spark: SparkSession, unfinished: str, types: Collection[DataTyp
     """The form for files of Parquet with such columns, which get names of their own when all are in the folder
     `unfinished`: made by workers, unless the session has told Spark's own writer more than a worker knows to do.
     """
-    compression = _COMPRESSIONS.get(_setting(spark, "compression.codec").lower())
+    compression = _COMPRESSIONS.get(_setting(spark, "compression.codec"))
     times, (scheme, path) = _setting(spark, "outputTimestampType"), _whole_path(spark, unfinished)
     ours = times in _TIMES and scheme in _MOVED and not _has_own_settings(spark)
     if compression is None or not ours or not all(_is_written_alike(type_, times) for type_ in types):
@@ -117,8 +117,8 @@ def parquet_form(spark: SparkSession, unfinished: str, types: Collection[DataTyp
 
 
 def _setting(spark: SparkSession, name: str) -> str:
-    """What the session says of Parquet, or Spark's default."""
-    return spark.conf.get(f"spark.sql.parquet.{name}") or ""
+    """What the session says of Parquet, or Spark's default. Letters of either case are the same to Spark."""
+    return (spark.conf.get(f"spark.sql.parquet.{name}") or "").upper()
 
 
 def _is_written_alike(type_: DataType, times: str) -> bool:
@@ -145,10 +145,9 @@ def _whole_path(spark: SparkSession, folder: str) -> tuple[str, str]:
 
 def _has_own_settings(spark: SparkSession) -> bool:
     """Whether the session has settings for Spark's writer of Parquet (encryption, Bloom filters, sizes, committers)."""
-    legacy = _setting(spark, "writeLegacyFormat") == "true" or "LEGACY" in (
-        _setting(spark, "datetimeRebaseModeInWrite"),
-        _setting(spark, "int96RebaseModeInWrite"),
-    )
+    rebase = [_setting(spark, f"{of}RebaseModeInWrite") for of in ("datetime", "int96")]
+    legacy = _setting(spark, "writeLegacyFormat") == "TRUE" or "LEGACY" in rebase
+    short = spark.conf.get("spark.sql.files.maxRecordsPerFile", "0") not in ("0", None)
     session: Any = spark
     given = session._jsparkSession.sessionState().newHadoopConf().getPropsWithPrefix("parquet.")
-    return legacy or bool(given) or _setting(spark, "output.committer.class") != _COMMITTER
+    return legacy or short or bool(given) or _setting(spark, "output.committer.class") != _COMMITTER.upper()
