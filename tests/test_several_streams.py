@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -15,7 +16,8 @@ from cepc.running.given import read_given
 from cepc.running.local import run
 from cepc_runtime.parts.resources import ONE_THREAD, Resources
 from cepc_runtime.sql.types import to_arrow
-from tests.equivalence import ABOUT, same
+from tests import oracle
+from tests.equivalence import ABOUT, Refused, same
 from tests.programs import beside_itself, between_neighbours, cases
 from tests.properties import NOTHING, Seen, hold
 from tests.several_streams import Compiled, answered, compile_text, tables, two_streams
@@ -150,6 +152,94 @@ def test_a_column_is_that_of_the_stream_of_its_variable(title: str, expression: 
     else:
         with pytest.raises(RunError):
             found()
+
+
+DOTTED = """STREAM a (at TIMESTAMP, x {one}, `b.x` STRING, s STRUCT<t: INT>) EVENT TIME at;
+STREAM b (at TIMESTAMP, x {other}{more}, s STRUCT<t: INT>) EVENT TIME at;
+"""
+APART = [
+    ("one stream's own", "INT", "STRING", ", y INT"),
+    ("one stream's own, with types the other way around", "STRING", "INT", ""),
+    ("both streams' own", "INT", "STRING", ", `b.x` STRING"),
+    ("both streams', apart itself", "INT", "STRING", ", `b.x` INT"),
+]
+
+
+@pytest.mark.parametrize(("title", "one", "other", "more"), APART, ids=[title for title, *_ in APART])
+def test_a_column_that_stands_apart_is_none_with_a_dot_in_its_name(title: str, one: str, other: str, more: str) -> None:
+    text = DOTTED.format(one=one, other=other, more=more)
+    text += """QUERY whole RETURN MATCH * PATTERN SEQ(a u, b v) WITHIN 1 HOUR;
+    QUERY each RETURN MATCH u.x AS ux, u.`b.x` AS ubx, v.x AS vx PATTERN SEQ(a u, b v) WHERE u.x IS NOT NULL
+    AND v.x IS NOT NULL WITHIN 1 HOUR;
+    QUERY field RETURN MATCH s.t AS t PATTERN SEQ(a u, b v) WHERE [s.t] WITHIN 1 HOUR;"""
+    value = {"INT": 7, "STRING": "seven"}
+    at = datetime(2026, 3, 2, 10, tzinfo=UTC)
+    own: dict[str, Any] = {"at": at, "x": value[one], "b.x": "dotted", "s": {"t": 3}}
+    others: dict[str, Any] = {"at": at + timedelta(seconds=1), "x": value[other], "s": {"t": 3}}
+    others |= {"b.x": 5 if "INT" in more else "too"} if "b.x" in more else {}
+    found = run_text(text, {"a": [own], "b": [others]})
+    assert found["each"] == [{"ux": own["x"], "ubx": "dotted", "vx": others["x"]}], title
+    assert found["field"] == [{"t": 3}]
+    first, second = found["whole"][0]["events"]
+    assert "dotted" in first.values(), first
+    assert {first["a.x"], second["b.x'"]} == {own["x"], others["x"]}, (first, second)
+    assert (first["b.x'"], second["a.x"]) == (None, None)
+
+
+USERS = """STREAM users (at TIMESTAMP, users STRUCT<id: INT>, id INT, x INT) EVENT TIME at;
+STREAM orders (at TIMESTAMP, users STRUCT<id: INT>, id STRING, x INT) EVENT TIME at;
+"""
+
+
+def test_a_field_of_a_struct_that_is_called_like_a_stream_is_one() -> None:
+    text = (
+        USERS
+        + """QUERY q RETURN MATCH o.id AS o PATTERN SEQ(users u, orders o) WHERE [users.id] WITHIN 1 HOUR;
+    QUERY whole RETURN MATCH * PATTERN SEQ(users u, orders o) WHERE [users.id] WITHIN 1 HOUR;"""
+    )
+    at = datetime(2026, 3, 2, 10, tzinfo=UTC)
+    found = run_text(text, {
+        "users": [{"at": at, "users": {"id": 1}, "id": 5, "x": 0}],
+        "orders": [{"at": at + timedelta(seconds=n), "users": {"id": n}, "id": f"o{n}", "x": 0} for n in (1, 2)],
+    })  # fmt: skip
+    assert found["q"] == [{"o": "o1"}]
+    assert found["whole"][0]["events"][0]["users.id'"] == 5
+
+
+NOT_NAMES = [
+    ("in [ ]", "SEQ(users u, orders o)", "[`users.id`]", "E0204"),
+    ("of ANY", "SEQ(users u, ANY e)", "e.`users.id` = 1", "E0204"),
+    ("of a stream", "SEQ(users u, orders o)", "u.`users.id` = 1", "E0204"),
+    ("as it is shown", "SEQ(users u, ANY e)", "e.`users.id'` = 1", "E0204"),
+    ("as it is kept", "SEQ(users u, ANY e)", "e.`.id OF (users)` = 1", "E0204"),
+    ("without its stream, of ANY", "SEQ(users u, ANY e)", "e.id = 1", "E0227"),
+    ("without its stream", "SEQ(users u, orders o)", "id = 1", "E0227"),
+]
+
+
+@pytest.mark.parametrize(("title", "pattern", "where", "code"), NOT_NAMES, ids=[title for title, *_ in NOT_NAMES])
+def test_no_program_can_name_a_column_that_stands_apart(title: str, pattern: str, where: str, code: str) -> None:
+    text = USERS + f"QUERY q RETURN MATCH u.x AS x PATTERN {pattern} FROM users, orders WHERE {where} WITHIN 1 HOUR;"
+    with pytest.raises(Refused, match=code):
+        assert compile_text(text) is None, title
+
+
+def run_text(text: str, rows: dict[str, list[dict[str, Any]]]) -> dict[str, list[dict[str, Any]]]:
+    """The results, without times, which are the oracle's."""
+    compiled = compile_text(text)
+    tables_of = {
+        stream.name: pa.Table.from_pylist(
+            rows[stream.name], schema=pa.schema([(name, to_arrow(type_)) for name, type_ in stream.input.columns])
+        )
+        for stream in compiled.program.streams
+    }
+    report = run(compiled.program, lambda stream, plan: read_given(tables_of[stream.name], plan, stream.input), {})
+    found = {name: table.to_pylist() for name, table in report.tables.items()}
+    expected = oracle.answers(compiled.tree, rows)
+    for name, of_query in found.items():
+        assert same(of_query, expected[name].rows, ABOUT), (name, of_query, expected[name].rows)
+    edges = ("match_start", "match_end")
+    return {name: [{k: v for k, v in row.items() if k not in edges} for row in rows] for name, rows in found.items()}
 
 
 @pytest.mark.parametrize("form", ["text", "json", "html", "svg", "dot"])

@@ -176,7 +176,7 @@ def read_several(program: ast.Program, rows: Mapping[str, Sequence[Row]], names:
     derived = {
         event: compiled(event.where, lambda node: whole.column(node.parts, None) if _is_reference(node) else None)
         for event in program.statements
-        if isinstance(event, ast.DerivedEvent) and event.base.text.upper() == "ANY" and names_only(event, whole.columns)
+        if isinstance(event, ast.DerivedEvent) and event.base.text.upper() == "ANY" and names_only(event, whole.shared)
     }
     found: list[tuple[Any, ...]] = []
     for place, (name, events) in enumerate(own.items()):

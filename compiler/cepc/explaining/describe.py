@@ -9,7 +9,7 @@ from cepc_grammar.pattern import Named, Not, Repeat, fold, word
 from cepc_grammar.spelling import quantifier_text, string_text
 from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.stream import PLACE
-from cepc_runtime.sql.expression import Aggregate, Field, Literal, of_variable, rewrite
+from cepc_runtime.sql.expression import Aggregate, Field, Literal, as_written, of_variable, rewrite
 from cepc_runtime.sql.spark_sql import to_sql
 from cepc_runtime.sql.types import DATE
 
@@ -218,7 +218,7 @@ def _is_number(value: object) -> TypeGuard[int | float]:
 def _leaf(leaf: Field | Aggregate) -> str:
     if isinstance(leaf, Field):
         owner = leaf.variable if leaf.at == "each" else f"{leaf.at.upper()}({leaf.variable})"
-        return of_variable(owner, leaf.column) if owner else leaf.column
+        return of_variable(owner, leaf.column) if owner else as_written(leaf.column)
     name = ("TRY_" if leaf.safe else "") + leaf.function.written
     if leaf.function.numbers:
         return f"{name}()"

@@ -59,7 +59,7 @@ class EventScope:
     def _unknown(self, first: ast.Name, rest: list[ast.Name]) -> Diagnostic:
         if rest and rest[0].text in self.stream.columns:
             return say.variable_in_event(first.text, first.span, rest[0].text)
-        return say.unknown_column(first, list(self.stream.columns), *self.stream.names)
+        return self.stream.unknown(first, of_any=True)
 
 
 class EventTypes:

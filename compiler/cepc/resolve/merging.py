@@ -1,9 +1,10 @@
 """Several streams as one, for queries whose patterns have events of each: what comes after resolution sees one stream.
 
 An event of it has the columns of all streams, null where its own has none. Columns of one name are one column, in the
-type that they have in common; an event's own column in another type stands beside it under a name with a dot, which
-`v.x` means and nobody sees. Three columns are the merged stream's own: its events' type, `orders.Paid`; the place of
-their stream, which ties of canonical order are broken by first; and their time where the streams call it differently.
+type that they have in common; one that is not stands apart as `orders.x`, which RETURN MATCH * shows and no program can
+name. `v.x` is of v's own stream, in its own type: where that is no column of all, a hidden one. Three columns are the
+merged stream's own: its events' type, `orders.Paid`; the place of their stream, which ties of canonical order are
+broken by first; and their time where the streams call it differently.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from typing import TYPE_CHECKING, Final
 from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.stream import PLACE, STREAM, TIME
 from cepc_runtime.sql.computed import Computed, StreamInput
-from cepc_runtime.sql.expression import Call, Expression, Field, Literal, rewrite
+from cepc_runtime.sql.expression import Call, Expression, Field, Literal, of_stream, rewrite
 from cepc_runtime.sql.functions.coercion import cast_to, wider_type
-from cepc_runtime.sql.types import INT, STRING, is_orderable
+from cepc_runtime.sql.types import INT, STRING, Struct, is_orderable
 
 from .. import model
 from .messages import streams as say
+from .names import free
 from .streams import KnownMember, KnownStream
 
 if TYPE_CHECKING:
@@ -39,26 +41,27 @@ class _Column:
     name: str
     type: DataType
     of: dict[str, Expression]
+    apart: bool
 
 
 def merged(streams: Sequence[KnownStream], name: str) -> KnownStream:
     """These streams as one, in the order in which they are declared."""
     found = _columns(streams)
-    visible = {column.name: column.type for column in found}
-    own = {stream.name: _own(stream, found) for stream in streams}
+    taken = {*_named(streams), *(column.name.casefold() for column in found)}
+    own = {stream.name: _own(stream, found, taken) for stream in streams}
     members = tuple(KnownMember(stream, {c: (of, stream.columns[c]) for c, of in own[stream.name].items()})
                     for stream in streams)  # fmt: skip
     first = streams[0]
     known = KnownStream(
         name=name,
         declaration=first.declaration,
-        columns=visible,
+        columns={column.name: column.type for column in found if not column.apart},
         input=StreamInput(()),
         broken=frozenset().union(*(stream.broken for stream in streams)),
         tick=None if any(stream.tick is None for stream in streams) else first.tick,
         types=None,
         checked=None,
-        pairs=tuple(visible.items()),
+        pairs=tuple((column.name, column.type) for column in found),
         members=members,
     )
     checked = [stream.checked for stream in streams if stream.checked is not None]
@@ -84,24 +87,46 @@ def _one_time(streams: Sequence[model.Stream]) -> bool:
     return len({(stream.time.type, stream.time.unit) for stream in streams}) == 1
 
 
+def _named(streams: Iterable[KnownStream]) -> set[str]:
+    """What a program can name, in lower case: the columns, and the fields of structs, which `[user.id]` makes some."""
+    names: set[str] = set()
+    stack = [(column, type_) for stream in streams for column, type_ in stream.pairs]
+    while stack:
+        name, type_ = stack.pop()
+        names.add(name.casefold())
+        if isinstance(type_, Struct):
+            stack += [(f"{name}.{one.name}", one.type) for one in type_.fields]
+    return names
+
+
 def _columns(streams: Sequence[KnownStream]) -> list[_Column]:
-    """Of one name is one column, but where the types do not compare, names differ in case alone, or it is `stream`."""
+    """Of one name is one column, but where the types do not compare, names differ in case alone, or the merged stream
+    has one of the name itself.
+    """
     spelled: dict[str, list[tuple[str, DataType]]] = {}
     for stream in streams:
         for column, type_ in stream.pairs:
             spelled.setdefault(column.casefold(), []).append((column, type_))
     types = {key: _common([type_ for _, type_ in same]) for key, same in spelled.items()}
     apart = {key for key, same in spelled.items() if len({column for column, _ in same}) > 1}
-    apart.add(STREAM)
-    found: dict[str, _Column] = {}
+    apart |= {STREAM, PLACE, TIME, TYPE}
+    taken = _named(streams)
+    found: list[_Column] = []
+    shared: dict[str, _Column] = {}
     for stream in streams:
         for column, own in stream.pairs:
             key = column.casefold()
             common = None if key in apart else types[key]
-            name, type_ = (f"{stream.name}.{column}", own) if common is None else (column, common)
-            one = found.setdefault(name, _Column(name, type_, {}))
-            one.of[stream.name] = cast_to(Field(None, column, "each", own), type_)
-    return list(found.values())
+            if common is None:
+                one = _Column(free(f"{stream.name}.{column}", taken), own, {}, apart=True)
+                found.append(one)
+            elif column in shared:
+                one = shared[column]
+            else:
+                one = shared[column] = _Column(column, common, {}, apart=False)
+                found.append(one)
+            one.of[stream.name] = cast_to(Field(None, column, "each", own), one.type)
+    return found
 
 
 def _common(types: Iterable[DataType]) -> DataType | None:
@@ -112,15 +137,15 @@ def _common(types: Iterable[DataType]) -> DataType | None:
     return common
 
 
-def _own(stream: KnownStream, columns: Iterable[_Column]) -> dict[str, str]:
+def _own(stream: KnownStream, columns: Iterable[_Column], taken: set[str]) -> dict[str, str]:
     """The merged stream's name of each column as this stream has it, in its own type."""
     found = {}
     for merged_column in columns:
         match merged_column.of.get(stream.name):
-            case Field(_, column):
+            case Field(_, column) if not merged_column.apart:
                 found[column] = merged_column.name
-            case Call(_, (Field(_, column),)):
-                found[column] = f"{stream.name}.{column}"
+            case Field(_, column) | Call(_, (Field(_, column),)):
+                found[column] = free(of_stream(stream.name, column), taken)
     return found
 
 

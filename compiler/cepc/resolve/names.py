@@ -144,6 +144,19 @@ def _types_and_patterns(
             yield say.case_twins("name", pattern.name.text, pattern.name.span, twin.text, twin.span)
 
 
+def free(name: str, taken: set[str]) -> str:
+    """The name, or one like it, that is not `taken`, as it now is: these are in lower case.
+
+    >>> taken = {"a.x"}
+    >>> free("A.x", taken), free("a.x", taken)
+    ("A.x'", "a.x''")
+    """
+    while name.casefold() in taken:
+        name += "'"
+    taken.add(name.casefold())
+    return name
+
+
 def circles(uses: Mapping[str, list[str]]) -> dict[str, list[str]]:
     """For each name that leads back to itself, a shortest way, which has the name at both ends.
 

@@ -13,6 +13,7 @@ from ..expressions import VariableInfo, nested_field
 from .messages import clauses as say_clause
 from .messages import names as say
 from .messages import patterns as say_pattern
+from .names import free
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -84,9 +85,7 @@ class Others:
         """The column of the events so many places after those that have the column."""
         far = "" if abs(places) == 1 else f", {abs(places)}"
         name = f"{'LEAD' if places > 0 else 'LAG'}({of.column}{far}) OVER ({', '.join(self._partition)})"
-        taken = {other.casefold() for other in known}
-        while name.casefold() in taken:
-            name += "'"
+        name = free(name, {other.casefold() for other in known})
         self.columns[name] = Beside(name, of.column, of.type, places, self._partition)
         return replace(of, column=name)
 
@@ -158,7 +157,7 @@ class PatternScope:
         column, *rest = path
         type_ = stream.columns.get(column.text)
         if type_ is None:
-            return say.unknown_column(column, list(stream.columns), *stream.names)
+            return stream.unknown(column, of_any=True)
         name = column.text
         if member is not None and name in member.columns:  # a field of a struct that stands in `[ ]` is of all streams
             name, type_ = member.columns[name]
@@ -179,7 +178,7 @@ class PatternScope:
             return say.column_of_result(name, "an aggregate" if self.result == "aggregate" else "a match")
         if self.columns is not None:
             return say.unknown_in_having(name, [*self.columns, *sorted(self.shared or ())])
-        return say.unknown_column(name, list(self.stream.columns), *self.stream.names)
+        return self.stream.unknown(name)
 
 
 def result_columns(kind: str) -> tuple[str, str]:

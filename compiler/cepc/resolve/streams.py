@@ -18,7 +18,7 @@ from .messages import names as say
 from .messages import streams as say_stream
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from cepc_runtime.sql.computed import StreamInput
 
@@ -71,9 +71,16 @@ class KnownStream:
         """What to say where a column is named that the stream does not have."""
         if name.text in self.columns or name.text in self.broken:
             return None
-        if self.members and any(name.text in member.columns for member in self.members):
-            return say.column_apart(name, [(m.stream.name, m.stream.columns.get(name.text)) for m in self.members])
-        return say.unknown_column(name, [*self.columns, *sorted(self.broken)], *self.names)
+        return self.unknown(name, sorted(self.broken))
+
+    def unknown(self, name: ast.Name, more: Sequence[str] = (), *, of_any: bool = False) -> Diagnostic:
+        """What to say of a name that is none of its columns: some of several streams may have one of it. `of_any`: of
+        an event that may be of each of them.
+        """
+        if any(name.text in member.columns for member in self.members):
+            types = [(m.stream.name, m.stream.columns.get(name.text)) for m in self.members]
+            return say.column_apart(name, types, of_any=of_any)
+        return say.unknown_column(name, [*self.columns, *more], *self.names)
 
     def unshared(self, name: ast.Name) -> Diagnostic | None:
         """What to say where some of several streams have the column, and not all."""

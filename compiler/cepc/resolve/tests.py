@@ -120,7 +120,7 @@ def _expected(
 
 def _events(stream: KnownStream) -> DataType:
     """The type of the column of RETURN MATCH *."""
-    names = (("variable", STRING), *((("stream", STRING),) if stream.members else ()), *stream.columns.items())
+    names = (("variable", STRING), *((("stream", STRING),) if stream.members else ()), *stream.pairs)
     return Array(Struct(tuple(StructField(name, type_) for name, type_ in names)))
 
 

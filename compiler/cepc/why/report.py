@@ -16,7 +16,7 @@ from cepc_runtime.events.grouped import read
 from cepc_runtime.numbers.columns import ranks
 from cepc_runtime.plan.windows import Sessions
 from cepc_runtime.sql.evaluate.errors import about
-from cepc_runtime.sql.expression import Literal
+from cepc_runtime.sql.expression import Call, Field, Literal
 from cepc_runtime.sql.spark_sql import describe
 
 from ..diagnostics.listed import listed as listed_names
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from cepc_grammar.source import Source
     from cepc_runtime.numbers.columns import Ints
     from cepc_runtime.plan.stream import StreamPlan
+    from cepc_runtime.sql.computed import Computed
     from cepc_runtime.sql.expression import Expression
 
     from .. import model
@@ -80,11 +81,14 @@ def why(
 def _own_columns(stream: model.Stream, type_: str) -> dict[str, str]:
     """Of several streams the columns that events of a type have, each with its name in their own."""
     member = next(m for m in stream.members if type_ == m.stream or type_.startswith(type_of(m.stream, "")))
-    return {
-        column.name: column.name.removeprefix(f"{member.stream}.")
-        for column in member.columns
-        if not isinstance(column.expression, Literal)
-    }
+    return {c.name: _own_name(c) for c in member.columns if not isinstance(c.expression, Literal)}
+
+
+def _own_name(column: Computed) -> str:
+    match column.expression:
+        case Field(_, own) | Call("cast", (Field(_, own),)):
+            return own
+    return column.name
 
 
 @dataclass(frozen=True)

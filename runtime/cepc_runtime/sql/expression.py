@@ -114,16 +114,31 @@ class Aggregate:
 Expression = Literal | Field | Call | Aggregate
 
 
+def of_stream(stream: str, column: str) -> str:
+    """What several streams as one call a column of one of them, where it is none of the columns of all."""
+    return f".{column} OF ({stream})"
+
+
+def as_written(column: str) -> str:
+    """A column's name in its own stream.
+
+    >>> as_written("x"), as_written(of_stream("orders", "x"))
+    ('x', 'x')
+    """
+    own, of, _ = column.rpartition(" OF (")
+    return own[1:] if of and own.startswith(".") else column
+
+
 def of_variable(variable: str, column: str) -> str:
     """A column of a variable as it is written. Those that are of other events have names that say of which.
 
-    >>> of_variable("a", "x"), of_variable("a", "LAG(x, 2) OVER (k)")
-    ('a.x', 'LAG(a.x, 2)')
+    >>> of_variable("a", "x"), of_variable("a", "LAG(x, 2) OVER (k)"), of_variable("a", of_stream("orders", "x"))
+    ('a.x', 'LAG(a.x, 2)', 'a.x')
     """
     function, bracket, rest = column.partition("(")
     if bracket and function in ("LAG", "LEAD") and ") OVER (" in rest:
         return f"{function}({variable}.{rest[: rest.rindex(' OVER (')]}"
-    return f"{variable}.{column}"
+    return f"{variable}.{as_written(column)}"
 
 
 # ---- walks -----------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import decimal
 import math
 from typing import TYPE_CHECKING, Final
 
-from .expression import Aggregate, Call, Expression, Field, Literal, of_variable, rewrite
+from .expression import Aggregate, Call, Expression, Field, Literal, as_written, of_variable, rewrite
 from .literal import literal_sql
 from .types import BIGINT, INT, is_numeric, quote_name
 
@@ -100,11 +100,11 @@ def _is_whole(number: decimal.Decimal | float | int) -> bool:
 def _readable(leaf: Field | Aggregate) -> str:
     match leaf:
         case Field(None, column):
-            return column
+            return as_written(column)
         case Field(str(variable), column, "each"):
             return of_variable(variable, column)
         case Field(variable, column, at):
-            return f"{at.upper()}({variable}).{column}"
+            return f"{at.upper()}({variable}).{as_written(column)}"
     alone = "" if leaf.function.numbers else leaf.variable or "*"
     called = alone if leaf.argument is None else describe(leaf.argument)
     text = f"{'RUNNING ' * leaf.running}{leaf.function.written}({called})"

@@ -93,14 +93,16 @@ def column_not_shared(name: ast.Name, lacking: Sequence[str]) -> Diagnostic:
     )
 
 
-def column_apart(name: ast.Name, types: Sequence[tuple[str, DataType | None]]) -> Diagnostic:
+def column_apart(name: ast.Name, types: Sequence[tuple[str, DataType | None]], *, of_any: bool = False) -> Diagnostic:
+    """`of_any`: a variable whose events may be of each of the streams is written before it."""
     found = [f"{type_.sql} in `{stream}`" for stream, type_ in types if type_ is not None]
+    variable = "write a variable of one stream before it" if of_any else "write it with a variable before it"
     return Diagnostic(
         "E0227",
         f"the streams of the query do not share a column `{name.text}`",
         name.span,
         f"it is {listed(found, 'and')}" if found else "its values cannot be compared",
-        hint="write it with a variable before it, or compute a column of one type and one spelling in each STREAM",
+        hint=f"{variable}, or compute a column of one type and one spelling in each STREAM",
     )
 
 
@@ -165,8 +167,6 @@ def unknown_variable(
 
 
 def unknown_column(name: ast.Name, columns: Sequence[str], *streams: str) -> Diagnostic:
-    if len(streams) > 1:  # `orders.x` is one stream's own, and written with a variable
-        columns = [column for column in columns if "." not in column]
     joins = name.text.upper() in ("AND", "OR")  # `a AND AND`: the second was taken for a name
     return Diagnostic(
         "E0204",
