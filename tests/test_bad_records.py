@@ -252,11 +252,28 @@ def run(*arguments: str) -> Any:
     return CliRunner().invoke(command, ["run", "p.cep", "--events", "e.csv", *arguments])
 
 
+@pytest.mark.parametrize("treatment", [["--skip-bad"], ["--dead", "d.jsonl"]], ids=lambda options: options[0])
+def test_those_of_each_stream_are_said(treatment: list[str]) -> None:
+    streams = "".join(f"STREAM {name} (at BIGINT, x INT) EVENT TIME at UNIT s;\n" for name in "abc")
+    queries = (
+        "QUERY one RETURN MATCH c.x PATTERN c WITHIN 1 HOUR; QUERY q RETURN MATCH a.x PATTERN SEQ(a, b) WITHIN 1 HOUR;"
+    )
+    Path("p.cep").write_text(streams + queries)
+    for name in "abc":
+        Path(f"{name}.csv").write_text("at,x\n1,1\n2,wrong\n")
+    events = [f"--events={name}={name}.csv" for name in "abc"]
+    done = CliRunner().invoke(command, ["run", "p.cep", *events, *treatment])
+    assert done.exit_code == 0, done.output
+    for name in "abc":
+        assert f"warning[W0717]: 1 record of `{name}` is no event, and was passed over" in done.stderr
+        assert treatment[0] == "--dead" or f"the first: {name}.csv, line 3: `wrong` is no INT for `x`" in done.stderr
+
+
 def test_the_command_counts_them_and_shows_the_first() -> None:
     done = run("--skip-bad")
     assert done.exit_code == 0
     assert len(done.stdout.splitlines()) == 3
-    assert "warning[W0717]: 5 records are no events, and were passed over" in done.stderr
+    assert "warning[W0717]: 5 records of `s` are no events, and were passed over" in done.stderr
     assert "the first: e.csv, line 3: `x` is no BIGINT for `id`" in done.stderr
     assert done.stderr.count("e.csv, line ") == 3
     assert "3 events read from 1 file, 5 bad records passed over, none dropped; 3 rows of 1 query" in done.stderr
@@ -394,7 +411,7 @@ def test_what_is_passed_over_is_said_whoever_reads(name: str, treatment: list[st
     Path("e.csv").write_bytes(csv_of(CSV))
     done = CliRunner().invoke(command, [name, "p.cep", "--events", "e.csv", *treatment])
     assert done.exit_code == 0
-    assert "warning[W0717]: 5 records are no events, and were passed over" in done.stderr
+    assert "warning[W0717]: 5 records of `s` are no events, and were passed over" in done.stderr
     assert "W0717" not in done.stdout
 
 

@@ -343,7 +343,11 @@ def test_the_logger_says_the_same(caplog: pytest.LogCaptureFixture) -> None:
 
 
 LOGGED = [
-    ("at,kind,x\n1,A,1\nno,A,2\n", {"skip_bad": True}, "warning[W0717]: 1 record is no event, and was passed over"),
+    (
+        "at,kind,x\n1,A,1\nno,A,2\n",
+        {"skip_bad": True},
+        "warning[W0717]: 1 record of `s` is no event, and was passed over",
+    ),
     ("at,kind,x\n1,A,1\n,A,2\n2,,\n", {}, "dropped 1 without a time and 1 without a type of 3 events"),
 ]
 

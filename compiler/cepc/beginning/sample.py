@@ -114,7 +114,7 @@ def look(path: str, form: str | None = None, options: FormatOptions = (), record
 
 def _say_bad(reader: Reader, file: DataFile) -> None:
     """Raises DataError with what is wrong in a file that has nothing but records that are none."""
-    bad = BadRecords(STOP)
+    bad = BadRecords("", STOP)
     for batch in reader.batches(file, Wanted("", (), (), bad.most)):
         bad.take(batch.wrong[: bad.most], partial(reader.shown, file))
     bad.end()

@@ -162,6 +162,7 @@ def treatment(*, skip_bad: bool = False, dead: str | None = None, events: Iterab
 class BadRecords:
     """Those of one stream, while its files are read one after the other. `count` of them were passed over."""
 
+    stream: str
     treatment: Treatment = STOP
     count: int = 0
     _first: list[BadRecord] = field(default_factory=list)
@@ -196,10 +197,10 @@ class BadRecords:
             return ()
         match self.treatment:
             case SetApart(path):
-                return (messages.passed_over(self.count, f"they are in `{path}`", ()),)
+                return (messages.passed_over(self.stream, self.count, f"they are in `{path}`", ()),)
             case PassOver():
                 first = [bad.sentence() for bad in self._first]
-                return (messages.passed_over(self.count, "", first),)
+                return (messages.passed_over(self.stream, self.count, "", first),)
             case Stop():
                 raise _stopped(self._first)
 

@@ -303,9 +303,9 @@ def bad_value(
 TREATMENTS = "`--skip-bad` passes over records that are no events, `--dead FILE` writes them to a file"
 
 
-def passed_over(count: int, where: str, first: Sequence[str]) -> Diagnostic:
-    """`where` they are, if they were set apart; the `first` few, if not."""
-    what = "1 record is no event" if count == 1 else f"{count:,} records are no events"
+def passed_over(stream: str, count: int, where: str, first: Sequence[str]) -> Diagnostic:
+    """Of a stream; `where` they are, if they were set apart; the `first` few, if not."""
+    what = f"1 record of `{stream}` is no event" if count == 1 else f"{count:,} records of `{stream}` are no events"
     notes = (f"the first: {first[0]}", *first[1:]) if first else ()
     were = "was" if count == 1 else "were"
     return _about("W0717", f"{what}, and {were} passed over", "", *notes, *([where] if where else []))

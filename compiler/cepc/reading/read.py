@@ -115,7 +115,7 @@ def _read(
     total, before = sum(file.size for file in files), 0
     keys: set[str] = set()
     cut: dict[str, str] = {}
-    bad = BadRecords(treatment)
+    bad = BadRecords(wanted.stream, treatment)
     for file in files:
         inside = replace(wanted.without([name for name, _ in file.partitions]), most=bad.most)
         constants = _constants(file, wanted)
@@ -175,7 +175,7 @@ def _once(same: list[Diagnostic]) -> Diagnostic:
 
 def collect(stream: StreamPlan, needed: StreamInput, table: Any, treatment: Treatment = STOP, threads: int = 1) -> Read:
     """A table with the columns needed of the input, in their types, as events that were read."""
-    collected, bad = _Collected(stream, needed), BadRecords(treatment)
+    collected, bad = _Collected(stream, needed), BadRecords(stream.name, treatment)
     every = [collected.placed(part, None) for part in _ranges(table, threads)]
     found = at_once([partial(collected.kept, rows, bad.most) for rows in every], threads)
     if len(found) > 1 and any(kept.wrong for kept in found):  # which is said first, all rows decide together
