@@ -116,13 +116,13 @@ class EventTypes:
         return ours and stream is not None and stream.types is not None and named.root in stream.types
 
     def place(self, name: str) -> Span | None:
-        """Where the name is declared or listed as an event type."""
-        if self._members:
-            places = (member.place(name) for member in self._members.values())
-            return next((place for place in places if place is not None), None)
-        listed = self.stream.types.get(name) if self.stream is not None and self.stream.types is not None else None
+        """Where the name is declared or listed as an event type: of its streams, or else of another one."""
+        own = [] if self.stream is None else [self.stream, *(member.stream for member in self.stream.members)]
+        for stream in (*own, *self._streams.values()):
+            if stream.types is not None and name in stream.types:
+                return stream.types[name].span
         event = self._declared.events.get(name)
-        return listed.span if listed is not None else event.name.span if event is not None else None
+        return None if event is None else event.name.span
 
     def test(self, name: str | None) -> model.EventTest | None:
         """Which events are of the type (None: ANY); None where a condition has errors, or there is no stream."""

@@ -110,15 +110,13 @@ def _taken_names(inlined: Inlined, types: EventTypes, variables: Mapping[str, wr
         if not event.aliased or name == event.type_name:
             continue
         alias = ast.Name(name, event.span)
-        if name in inlined.types:
-            yield say.alias_taken(alias, "event type", inlined.types[name])
-        elif (listed := types.place(name)) is not None:
+        if (listed := inlined.types.get(name) or types.place(name)) is not None:
             yield say.alias_taken(alias, "event type", listed)
         elif name in inlined.patterns:
             yield say.alias_taken(alias, "pattern", inlined.patterns[name])
     for name, (alias, pattern) in inlined.aliases.items():
-        if name in inlined.types:
-            yield say.alias_taken(alias, "event type", inlined.types[name])
+        if (listed := inlined.types.get(name) or types.place(name)) is not None:
+            yield say.alias_taken(alias, "event type", listed)
         elif name in inlined.patterns and name != pattern:
             yield say.alias_taken(alias, "pattern", inlined.patterns[name])
         elif name in variables:

@@ -353,14 +353,14 @@ def pattern_cycle(span: Span, chain: Sequence[str]) -> Diagnostic:
 def alias_taken(alias: ast.Name, kind: str, other: Span) -> Diagnostic:
     """`kind` says whose name it is."""
     article = "an" if kind[0] in "aeiou" else "a"
+    comma = "" if kind == "variable" else "write a comma before it, if two events are meant, or "
     return Diagnostic(
         "E0213",
         f"the alias `{alias.text}` is the name of {article} {kind}",
         alias.span,
         "an alias requires a name of its own",
-        notes=("if two events are meant, a comma is missing before it",) if kind == "event type" else (),
         others=(Label(other, f"the {kind}"),),
-        hint=f"write another alias: `{alias.text.lower()}1`, say",
+        hint=f"{comma}write another alias: `{alias.text.lower()}1`, say",
     )
 
 
