@@ -1,5 +1,7 @@
 """Streams: columns, event time, event types."""
 
+import re
+
 import pytest
 
 from cepc_runtime.sql.types import BIGINT, DATE, STRING, TIMESTAMP, TIMESTAMP_NTZ, DataType
@@ -102,3 +104,26 @@ def test_expressions_on_a_broken_column_are_not_reported_again() -> None:
               EVENT Big AS A WHERE x > 3;
               QUERY q RETURN x, MAX(a.x) AS n PATTERN SEQ(A a, Big b) WHERE a.x > b.x GROUP BY x WITHIN 2 s SLIDE 1 s;"""
     assert codes(text) == ["E0305"]
+
+
+TIMES = [
+    ("a name that is free", "at", "at BIGINT, x INT", "time"),
+    ("the likeliest one is taken", "time", "time BIGINT, x INT", "event_time"),
+    ("in another case", "Time", "Time BIGINT, x INT", "event_time"),
+    ("all likely ones are", "time", "time BIGINT, event_time INT, Instant INT, time2 INT, x INT", "time3"),
+]
+
+
+@pytest.mark.parametrize(("title", "time", "columns", "name"), TIMES, ids=[title for title, *_ in TIMES])
+def test_the_cure_for_a_time_of_another_type_cures(title: str, time: str, columns: str, name: str) -> None:
+    one = "STREAM a (at TIMESTAMP, x INT) EVENT TIME at; "
+    query = " QUERY q RETURN MATCH a.x PATTERN SEQ(a, b) WITHIN 2 DAYS;"
+    text = columns.replace(f"{time} BIGINT", f"{time} STRING")
+    programs = [f"STREAM b ({columns}) EVENT TIME {time} UNIT ms;", f"STREAM b ({text}) EVENT TIME {time};"]
+    for stream, code in zip(programs, ("E0228", "E0601"), strict=True):
+        (problem,) = checked(one + stream + query).diagnostics
+        assert problem.code == code
+        column, event_time = re.findall(r"`(\w+ AS .*?|EVENT TIME .*?)`", problem.hint)
+        assert column.startswith(f"{name} AS "), (title, problem.hint)
+        cured = re.sub(r"EVENT TIME .*?;", f"{event_time};", stream.replace(") EVENT", f", {column}) EVENT"))
+        assert codes(one + cured + query) == [], cured

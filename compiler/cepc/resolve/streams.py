@@ -146,7 +146,9 @@ def _event_time(
     unit = None if type_ is None else tick(type_, event_time.unit)
     integer = None
     if type_ is not None and unit is None:
-        problems.append(say_stream.event_time_type(event_time.column, type_, columns[event_time.column.text].span))
+        problems.append(
+            say_stream.event_time_type(event_time.column, type_, columns[event_time.column.text].span, columns)
+        )
     elif type_ is not None:
         integer = (event_time.unit or "s") if type_.sql in ("TINYINT", "SMALLINT", "INT", "BIGINT") else None
         if event_time.unit is not None and integer is None:

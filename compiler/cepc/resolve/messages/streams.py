@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import chain, count
 from typing import TYPE_CHECKING
 
 from cepc_grammar.diagnostic import Diagnostic, Label
 from cepc_grammar.spelling import name_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from cepc_grammar import ast
     from cepc_grammar.source import Span
@@ -17,13 +18,15 @@ if TYPE_CHECKING:
     from ... import model
 
 
-def event_time_type(column: ast.Name, type_: DataType, declared: Span) -> Diagnostic:
+def event_time_type(column: ast.Name, type_: DataType, declared: Span, taken: Iterable[str]) -> Diagnostic:
+    """`taken` are the names of the stream's columns."""
     hint = ""
     if type_.sql == "STRING":
-        computed = f"time AS CAST({name_text(column)} AS TIMESTAMP)"
+        name = _name_of_a_time(taken)
+        computed = f"{name} AS CAST({name_text(column)} AS TIMESTAMP)"
         hint = (
             f"declare it as TIMESTAMP, if that is what the data has; of text write `{computed}` after it, and"
-            " `EVENT TIME time`"
+            f" `EVENT TIME {name}`"
         )
     return Diagnostic(
         "E0601",
@@ -53,7 +56,8 @@ def times_differ(stream: ast.Stream, time: model.TimeColumn, other: ast.Stream, 
     assert other.event_time is not None
     changed, was, wanted = (stream, time, first) if _fineness(first) >= _fineness(time) else (other, first, time)
     unit = "" if wanted.unit is None else f" UNIT {wanted.unit}"
-    computed = f"time AS {_as_time(_named(was.column), was, wanted)}"
+    name = _name_of_a_time(column.name.text for column in changed.columns)
+    computed = f"{name} AS {_as_time(_named(was.column), was, wanted)}"
     return Diagnostic(
         "E0228",
         f"the event times of `{other.name.text}` and `{stream.name.text}` are not of one type",
@@ -61,8 +65,15 @@ def times_differ(stream: ast.Stream, time: model.TimeColumn, other: ast.Stream, 
         f"this is {_time_text(time)}",
         notes=("a query over several streams brings their events into one order of time",),
         others=(Label(other.event_time.column.span, f"this is {_time_text(first)}"),),
-        hint=f"compute one: in `{changed.name.text}` write `{computed}`, and `EVENT TIME time{unit}`",
+        hint=f"compute one: in `{changed.name.text}` write `{computed}`, and `EVENT TIME {name}{unit}`",
     )
+
+
+def _name_of_a_time(taken: Iterable[str]) -> str:
+    """For a column that is computed, where others have these names."""
+    others = {name.casefold() for name in taken}
+    names = chain(("time", "event_time", "instant"), (f"time{number}" for number in count(2)))
+    return next(name for name in names if name not in others)
 
 
 _IN_A_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000}
