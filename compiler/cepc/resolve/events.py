@@ -59,7 +59,7 @@ class EventScope:
     def _unknown(self, first: ast.Name, rest: list[ast.Name]) -> Diagnostic:
         if rest and rest[0].text in self.stream.columns:
             return say.variable_in_event(first.text, first.span, rest[0].text)
-        return self.stream.unknown(first, of_any=True)
+        return self.stream.unknown(first, cure="derive the type from one of a stream")
 
 
 class EventTypes:
@@ -93,6 +93,9 @@ class EventTypes:
         names = [one.name for one in streams]
         if others:
             return say.type_of_other_stream(name, names, others)
+        if said is not None and name.text not in self._declared.events:
+            one = self._streams[said]
+            return say.unknown_type_of_stream(name, root, said, None if one.has_one_type else list(one.types or ()))
         known = [*(t for one in streams for t in one.types or ()), *self._declared.events]
         untyped = stream.name if stream.has_one_type else None
         return say.unknown_type(name, known, self._declared.patterns, say.streams_searched(names), untyped)
@@ -281,6 +284,10 @@ def mentions(expression: ast.Expression, names: frozenset[str] | set[str]) -> bo
 
 
 def _unknown_base(event: ast.DerivedEvent, declared: Declarations, types: Mapping[str, EventTypes]) -> Diagnostic:
-    known = [n for t in types.values() if t.stream is not None for n in t.stream.types or ()]
-    where = f"the stream `{next(iter(types))}`" if len(types) == 1 else "any stream"
-    return say.unknown_type(event.base, [*known, *(n for n in declared.events if n != event.name.text)], (), where)
+    said = [] if event.stream is None else [event.stream.text]
+    among = [stream for t in types.values() if (stream := t.stream) is not None and stream.name in (said or types)]
+    known = [*(n for stream in among for n in stream.types or ())]
+    if not said:
+        known += [n for n in declared.events if n != event.name.text]
+    where = f"the stream `{among[0].name}`" if len(among) == 1 else "any stream"
+    return say.unknown_type(event.base, known, (), where)

@@ -163,7 +163,7 @@ def _derived(query: ast.Query, used: Iterable[str], types: EventTypes) -> list[D
     if types.stream is None:
         return []
     wrong = [error for name in used for error in types.errors(name)]
-    return [say.over_stream(error, query.name.span, types.stream.name) for error in wrong]
+    return [say.over_streams(error, query.name.span, types.stream.names) for error in wrong]
 
 
 def _variables(

@@ -157,7 +157,7 @@ class PatternScope:
         column, *rest = path
         type_ = stream.columns.get(column.text)
         if type_ is None:
-            return stream.unknown(column, of_any=True)
+            return stream.unknown(column, cure="write it with a variable of one stream")
         name = column.text
         if member is not None and name in member.columns:  # a field of a struct that stands in `[ ]` is of all streams
             name, type_ = member.columns[name]

@@ -73,13 +73,15 @@ class KnownStream:
             return None
         return self.unknown(name, sorted(self.broken))
 
-    def unknown(self, name: ast.Name, more: Sequence[str] = (), *, of_any: bool = False) -> Diagnostic:
-        """What to say of a name that is none of its columns: some of several streams may have one of it. `of_any`: of
-        an event that may be of each of them.
+    def unknown(
+        self, name: ast.Name, more: Sequence[str] = (), cure: str = "write it with a variable before it"
+    ) -> Diagnostic:
+        """What to say of a name that is none of its columns: some of several streams may have one of it, which `cure`
+        gets.
         """
         if any(name.text in member.columns for member in self.members):
             types = [(m.stream.name, m.stream.columns.get(name.text)) for m in self.members]
-            return say.column_apart(name, types, of_any=of_any)
+            return say.column_apart(name, types, cure)
         return say.unknown_column(name, [*self.columns, *more], *self.names)
 
     def unshared(self, name: ast.Name) -> Diagnostic | None:

@@ -46,6 +46,27 @@ def unknown_type(
     )
 
 
+def unknown_type_of_stream(name: ast.Name, type_: str, stream: str, types: Sequence[str] | None) -> Diagnostic:
+    """Of a `type_` with the stream written before it; `types` is None for a stream without EVENT TYPE."""
+    of = _written(stream)
+    near = nearest(type_, types or ())
+    meant = None if near is None else f"{of}.{_written(near)}"
+    if types is None:
+        meant, hint = of, f"all events of a stream without EVENT TYPE are of the type `{of}`: write that"
+    elif meant is not None:
+        hint = f"did you mean `{meant}`?"
+    else:
+        hint = f"the types are {_listed(f'{of}.{_written(one)}' for one in types)}" if types else ""
+    return Diagnostic(
+        "E0201",
+        f"unknown event type `{name.text}`",
+        name.span,
+        f"no such type in {streams_searched([stream])}",
+        hint=hint,
+        replacement=meant,
+    )
+
+
 def type_of_other_stream(name: ast.Name, streams: Sequence[str], others: Sequence[str]) -> Diagnostic:
     """`streams` are those that FROM names."""
     return Diagnostic(
@@ -93,16 +114,14 @@ def column_not_shared(name: ast.Name, lacking: Sequence[str]) -> Diagnostic:
     )
 
 
-def column_apart(name: ast.Name, types: Sequence[tuple[str, DataType | None]], *, of_any: bool = False) -> Diagnostic:
-    """`of_any`: a variable whose events may be of each of the streams is written before it."""
+def column_apart(name: ast.Name, types: Sequence[tuple[str, DataType | None]], cure: str) -> Diagnostic:
     found = [f"{type_.sql} in `{stream}`" for stream, type_ in types if type_ is not None]
-    variable = "write a variable of one stream before it" if of_any else "write it with a variable before it"
     return Diagnostic(
         "E0227",
         f"the streams of the query do not share a column `{name.text}`",
         name.span,
         f"it is {listed(found, 'and')}" if found else "its values cannot be compared",
-        hint=f"{variable}, or compute a column of one type and one spelling in each STREAM",
+        hint=f"{cure}, or compute a column of one type and one spelling in each STREAM",
     )
 
 
@@ -121,9 +140,10 @@ def used_at(problem: Diagnostic, uses: Iterable[Span]) -> Diagnostic:
     return replace(problem, others=(*problem.others, *(Label(use, "used here") for use in uses)))
 
 
-def over_stream(problem: Diagnostic, query: Span, stream: str) -> Diagnostic:
-    """What is wrong with a derived event where a query of this stream uses it."""
-    return replace(problem, others=(*problem.others, Label(query, f"its events are of the stream `{stream}`")))
+def over_streams(problem: Diagnostic, query: Span, streams: Sequence[str]) -> Diagnostic:
+    """What is wrong with a derived event where a query of these streams uses it."""
+    label = f"its events are of {streams_searched(streams)}"
+    return replace(problem, others=(*problem.others, Label(query, label)))
 
 
 def not_imported_pattern(name: ast.Name, module: str) -> Diagnostic:
