@@ -203,13 +203,15 @@ def test_two_streams_are_named() -> None:
     Path("two.cep").write_text(STREAM + other + queries)
     result = run("two.cep", "--events", "rides.jsonl")
     assert result.exit_code == 2
-    assert "the queries read `rides` and `bikes`: write `--events rides=rides.jsonl`" in result.stderr
+    cure = "`--events rides=rides.jsonl` and `--events bikes=PATH`"
+    assert f"the queries read `rides` and `bikes`: write {cure}" in result.stderr
     for arguments, said in (
         (["--events", "rides=rides.jsonl"], "help: name them: `--events bikes=PATH`, a Parquet, CSV"),
         (["--events", "rides=rides.jsonl", "--events", "cars=rides.jsonl"],
          "no query reads a stream `cars`; the queries read `rides` and `bikes`"),
         (["--events", "rides=rides.jsonl", "--events", "bike=-"], "no query reads a stream `bike`; did you mean `bikes`?"),
         (["--events", "rides.jsonl", "--engine", "spark"], "write `--events rides=rides.jsonl`"),
+        (["--events", "rides=rides.jsonl", "--events", "b.csv"], "write `--events bikes=b.csv`\n"),
     ):  # fmt: skip
         result = run("two.cep", *arguments)
         assert (result.exit_code, result.stdout) == (2, "")

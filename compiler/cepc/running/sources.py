@@ -72,7 +72,11 @@ def _split(argument: str, streams: dict[str, model.Stream], given: Collection[st
         raise UnclearSourceError(f"no query reads a stream `{name}`; {there}")
     if len(streams) == 1:
         return next(iter(streams)), argument
-    raise UnclearSourceError(f"the queries read {names}: write `--events {next(iter(streams))}={argument}`")
+    unnamed = [name for name in streams if not any(one.startswith(f"{name}=") for one in given)] or list(streams)
+    first, *others = unnamed
+    named = [f"`--events {first}={argument}`"]
+    named += [f"`--events {other}=PATH`" for other in others if streams[other].source is None]
+    raise UnclearSourceError(f"the queries read {names}: write {listed(named, 'and')}")
 
 
 def _names_a_stream(name: str, path: str, argument: str, *, several: bool) -> bool:
