@@ -57,7 +57,7 @@ class Names:
         """What to say of a dotted name that begins with no variable."""
         first, *rest = reference.parts
         name, span = first.text, first.span
-        inside = [v for v in self.variables if v.startswith(f"{name}.")]
+        inside = [v for v, of in self.variables.items() if v.startswith(f"{name}.") and not of.is_called_by_type]
         if inside and rest:
             name, span = f"{name}.{rest[0].text}", first.span.to(rest[0].span)
         return say.unknown_variable(name, span, inside or list(self.variables), self.aliases.get(name, ()), self.where)

@@ -38,6 +38,10 @@ class Variable:
     stream: str | None = None
 
     @property
+    def is_called_by_type(self) -> bool:
+        return self.type is not None and self.name == self.type.text
+
+    @property
     def type_name(self) -> str:
         return "ANY" if self.type is None else self.type.text
 
