@@ -29,7 +29,7 @@ from .imports import Loader, resolve_imports
 from .merging import merged, time_problems
 from .messages import streams as say_stream
 from .names import clashes, declarations
-from .of_query import streams_of
+from .of_query import named_twice, streams_of
 from .patterns import check_patterns
 from .query import resolve_query
 from .streams import resolve_stream, time_columns
@@ -141,6 +141,7 @@ def _queries(
     if not streams and declared.queries and not declared.lost.streams:
         problems.append(say_stream.no_stream(declared.queries[0].name))
     for query in declared.queries:
+        problems += named_twice(query)
         names = streams_of(query, declared, streams)
         if not isinstance(names, tuple | None):
             problems.append(names)

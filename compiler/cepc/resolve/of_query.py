@@ -20,6 +20,16 @@ if TYPE_CHECKING:
     from .streams import KnownStream
 
 
+def named_twice(query: ast.Query) -> list[Diagnostic]:
+    """What to say of a stream that FROM names again."""
+    first: dict[str, ast.Name] = {}
+    return [
+        say.listed_twice("stream", name.text, name.span, first[name.text].span)
+        for name in query.streams
+        if first.setdefault(name.text, name) is not name
+    ]
+
+
 def streams_of(
     query: ast.Query, declared: Declarations, streams: Mapping[str, KnownStream]
 ) -> tuple[str, ...] | Diagnostic | None:
