@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -222,6 +223,51 @@ def test_no_program_can_name_a_column_that_stands_apart(title: str, pattern: str
     text = USERS + f"QUERY q RETURN MATCH u.x AS x PATTERN {pattern} FROM users, orders WHERE {where} WITHIN 1 HOUR;"
     with pytest.raises(Refused, match=code):
         assert compile_text(text) is None, title
+
+
+SAID = """STREAM a (at TIMESTAMP, kind STRING, k INT, x INT) EVENT TIME at EVENT TYPE kind IN ('P', 'Q');
+STREAM b (then TIMESTAMP, kind STRING, k TINYINT, x STRING) EVENT TIME then EVENT TYPE kind IN ('R', 'Q');
+EVENT Big AS P WHERE x > 1000;
+QUERY local RETURN MATCH k, R.x AS x PATTERN SEQ(P, R) WHERE [k] AND P.x > 1000 AND R.x LIKE 'z%' WITHIN 1 HOUR;
+QUERY joint RETURN MATCH LAST(R.x) AS x PATTERN SEQ(P, R+) WHERE LENGTH(R.x) > P.x AND R.x > PREV(R).x WITHIN 1 HOUR;
+QUERY derived RETURN k, MIN(R.k) AS n, MAX(Big.x) AS m PATTERN SEQ(Big, R) GROUP BY k HAVING MAX(Big.x) > 7
+WITHIN 1 HOUR SLIDE 1 HOUR;
+QUERY plain RETURN MATCH P.x PATTERN SEQ(P, R) WITHIN 1 HOUR;
+"""
+AWAY = [
+    (
+        "conditions fail",
+        "10:00:01",
+        "P",
+        "10:00:02",
+        "R",
+        "`P.x > 1000` is not true for the only `a.P` event; `x` is always 7",
+    ),
+    ("nothing has a time", None, "P", None, "R", "the event time is null in all 2 events"),
+    ("the first has no time", None, "P", "10:00:02", "R", "the event time is null in the only `a.P` event"),
+    ("nothing has a type", "10:00:01", None, "10:00:02", None, "the event type is null in all 2 events"),
+    ("times are one", "10:00:01", "P", "10:00:01", "R", "`ORDER BY` a column that all its streams have gives it one"),
+]
+
+
+@pytest.mark.parametrize(("title", "first", "kind", "second", "other", "said"), AWAY, ids=[title for title, *_ in AWAY])
+def test_what_is_said_has_the_names_of_the_program(
+    title: str, first: str | None, kind: str | None, second: str | None, other: str | None, said: str, tmp_path: Path
+) -> None:
+    at, then = (None if time is None else f"2026-03-02 {time}" for time in (first, second))
+    (tmp_path / "a.jsonl").write_text(json.dumps({"at": at, "kind": kind, "k": 1, "x": 7}))
+    (tmp_path / "b.jsonl").write_text(json.dumps({"then": then, "kind": other, "k": 1, "x": "o1"}))
+    program = str(tmp_path / "p.cep")
+    (tmp_path / "p.cep").write_text(SAID)
+    events = [f"--events={name}={tmp_path / name}.jsonl" for name in "ab"]
+    calls = [["run", program, *events], ["explain", program]]
+    calls += [["why", program, *events, "--query", query] for query in ("local", "joint", "derived", "plain")]
+    done = [CliRunner().invoke(cepc, call) for call in calls]
+    assert [one.exit_code for one in done] == [0] * len(calls), done
+    whole = "\n".join(one.output for one in done)
+    assert said in whole, (title, whole)
+    for internal in (" OF (", "`.", " .time", " .type", "P.a.x", "R.b.x", "Big.a.x"):
+        assert internal not in whole, (internal, whole)
 
 
 def run_text(text: str, rows: dict[str, list[dict[str, Any]]]) -> dict[str, list[dict[str, Any]]]:

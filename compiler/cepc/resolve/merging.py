@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import takewhile
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from cepc_runtime.cheap_dataclass import dataclass
-from cepc_runtime.plan.stream import PLACE, STREAM, TIME
+from cepc_runtime.plan.stream import PLACE, STREAM, TIME, TYPE
 from cepc_runtime.sql.computed import Computed, StreamInput
 from cepc_runtime.sql.expression import Call, Expression, Field, Literal, of_stream, rewrite
 from cepc_runtime.sql.functions.coercion import cast_to, wider_type
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_runtime.sql.types import DataType
-
-TYPE: Final = ".type"
 
 
 @dataclass(frozen=True, slots=True)

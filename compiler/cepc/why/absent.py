@@ -15,7 +15,7 @@ from .constraints import AfterMatchConstraint, Constraint, Joint, Local, Negated
 from .missing import BeginsElsewhen, Question, Stopped, Unfinished, came, missing, spoiled_by
 from .scope import equals, time_text
 from .values import condition_values, local_text
-from .wording import constraint_text
+from .wording import constraint_text, order_cure
 
 if TYPE_CHECKING:
     from cepc_runtime.plan.positions import Edge
@@ -173,10 +173,7 @@ class Absent:
         """Where such an event is that does not count here."""
         reading, partition = self.finder.reading, self.asked.query.partition
         if self._at_once(letter, found):
-            return (
-                f" later: one comes at the same time, and what has one time has no order; "
-                f"`EVENT TIME {self.stream.time.column} ORDER BY` another column gives it one"
-            )
+            return f" later: one comes at the same time, and what has one time has no order; {order_cure(self.stream)}"
         everywhere = np.arange(len(reading.ticks))
         same = np.ones(len(everywhere), dtype=np.bool_)
         for name in partition if len(found.rows) else ():

@@ -38,7 +38,7 @@ from .missing import Question, Stopped, missing
 from .row import first_row, having_query, having_values, match_having_values
 from .unsatisfied import Unsatisfied, failing_text, never_text, of_type, passed_over, unsatisfied
 from .values import ValueTexts, with_values
-from .wording import constraint_text
+from .wording import clause_text, constraint_text, order_cure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,17 +83,18 @@ def at_a_glance(looked: LookedAt) -> Sentences:
     with time can be.
     """
     rows, stream, dropped = looked.read.rows, looked.finder.stream, looked.reading.dropped
+    time, type_ = clause_text("event time", stream.time_column), clause_text("event type", stream.type_column or "")
     odd = other_unit(looked.stream, looked.reading.ticks)
     if not rows:
         yield f"there are no events{passed_over(looked, ': ')}"
     elif dropped.null_time == rows:
-        yield f"the event time `{stream.time_column}` is null in all {many(rows, 'event')}"
+        yield f"the {time} is null in all {many(rows, 'event')}"
     elif dropped.null_type == rows:
-        yield f"the event type `{stream.type_column}` is null in all {many(rows, 'event')}"
+        yield f"the {type_} is null in all {many(rows, 'event')}"
     elif dropped.null_time + dropped.null_type == rows:
         yield (
-            f"no event has a time and a type: the event time `{stream.time_column}` is null in "
-            f"{many(dropped.null_time, 'event')}, the event type `{stream.type_column}` in {dropped.null_type:,} "
+            f"no event has a time and a type: the {time} is null in "
+            f"{many(dropped.null_time, 'event')}, the {type_} in {dropped.null_type:,} "
             "with a time"
         )
     elif odd is not None:
@@ -210,10 +211,7 @@ def _instead(looked: LookedAt, reach: Reach, onward: tuple[Edge, ...], at: Ints,
     instants = np.searchsorted(events.instant_starts, at, side="right") - 1
     begins, ends = events.instant_starts[instants], events.instant_starts[instants + 1]
     if (places[np.searchsorted(places, begins)] < ends).any():
-        return (
-            f"; one comes at the same time, and what has one time has no order: "
-            f"`EVENT TIME {looked.stream.time.column} ORDER BY` another column gives it one"
-        )
+        return f"; one comes at the same time, and what has one time has no order: {order_cure(looked.stream)}"
     if np.isin(events.groups[np.flatnonzero(mask)], groups).any():
         return "; those there are come earlier"
     return ""

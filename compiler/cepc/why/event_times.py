@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+from cepc_runtime.plan.stream import TIME
 from cepc_runtime.sql.types import TIMESTAMP, TIMESTAMP_NTZ
 
 from ..explaining.describe import TICKS
@@ -30,9 +31,10 @@ def other_unit(stream: model.Stream, ticks: Ints) -> str | None:
     if not units or time.unit in units:
         return None
     first = int(ticks[0])
+    cure = f"`EVENT TIME {time.column} UNIT {units[0]}`" if not stream.members else f"`UNIT {units[0]}` in each STREAM"
     return (
-        f"the times in `{time.column}`, {first} and others, are read in {_NAMES[time.unit]}, "
-        f"{_when(first, time.unit)}; write `EVENT TIME {time.column} UNIT {units[0]}`"
+        f"the {_times(time)}, {first} and others, are read in {_NAMES[time.unit]}, "
+        f"{_when(first, time.unit)}; write {cure}"
     )
 
 
@@ -45,9 +47,12 @@ def made_times(stream: model.Stream, ticks: Ints) -> str | None:
     if not units or "us" in units:
         return None
     return (
-        f"the times in `{time.column}` are all {_when(int(ticks[0]), 'us')}, as if they had been made of numbers of "
-        f"another unit"
+        f"the {_times(time)} are all {_when(int(ticks[0]), 'us')}, as if they had been made of numbers of another unit"
     )
+
+
+def _times(time: model.TimeColumn) -> str:
+    return "times" if time.column == TIME else f"times in `{time.column}`"
 
 
 def _fitting(ticks: Ints) -> list[str]:

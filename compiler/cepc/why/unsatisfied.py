@@ -12,7 +12,7 @@ from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.events.letters import evaluate_on
 from cepc_runtime.numbers.columns import as_bools, flat
 from cepc_runtime.sql.evaluate.errors import EvaluationError
-from cepc_runtime.sql.expression import fields
+from cepc_runtime.sql.expression import as_written, fields
 from cepc_runtime.sql.types import is_numeric
 
 from ..diagnostics.listed import listed
@@ -20,6 +20,7 @@ from ..diagnostics.near import nearest
 from ..wording import many
 from .furthest import awaited
 from .values import local_text, text_of
+from .wording import clause_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -82,8 +83,9 @@ def never_text(looked: LookedAt, one: Unsatisfied) -> str:
     if type_ is not None and not len(rows):
         timeless = looked.read.timeless.get(type_, 0)
         if timeless and not _types_read(looked).get(type_):
+            column = looked.finder.stream.time_column
             where = f"the only `{type_}` event" if timeless == 1 else f"all {timeless:,} `{type_}` events"
-            return f"the event time `{looked.finder.stream.time_column}` is null in {where}{passed_over(looked, '; ')}"
+            return f"the {clause_text('event time', column)} is null in {where}{passed_over(looked, '; ')}"
         return f"no event has the type `{type_}`{looked.among}{_types(looked, type_)}{passed_over(looked, '; ')}"
     return failing_text(looked, one, rows)
 
@@ -160,11 +162,11 @@ def _values(looked: LookedAt, condition: Expression, rows: Ints) -> str:
     for name in sorted(names):
         column = flat(looked.reading.table.column(name).take(pa.array(rows)))
         if column.null_count == len(column):
-            shown.append(f"`{name}` is always null")
+            shown.append(f"`{as_written(name)}` is always null")
         elif len(names) == 1 and is_numeric(types[name]):
-            shown.append(_range(name, column))
+            shown.append(_range(as_written(name), column))
         elif len(names) == 1 and pa.types.is_string(column.type):
-            shown.append(_frequent(name, column))
+            shown.append(_frequent(as_written(name), column))
     return "".join(f"; {text}" for text in shown)
 
 

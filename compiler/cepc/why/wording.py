@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from cepc_grammar.pattern import with_leaves
+from cepc_runtime.plan.stream import TIME, TYPE
 
 from .. import model
 from ..explaining.describe import duration, skipped
@@ -16,6 +17,22 @@ from .values import local_text, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+def clause_text(clause: str, column: str) -> str:
+    """The event time or event type with the column that has it, or alone where each of several streams has its own.
+
+    >>> clause_text("event time", "at"), clause_text("event type", TYPE)
+    ('event time `at`', 'event type')
+    """
+    return clause if column in (TIME, TYPE) else f"{clause} `{column}`"
+
+
+def order_cure(stream: model.Stream) -> str:
+    """How events of one time come to have an order."""
+    if stream.members:
+        return "`ORDER BY` a column that all its streams have gives it one, in the EVENT TIME of each"
+    return f"`EVENT TIME {stream.time.column} ORDER BY` another column gives it one"
 
 
 def group_text(group: Mapping[str, Any]) -> str:

@@ -20,6 +20,9 @@ PLACE: Final = ".place"
 TIME: Final = ".time"
 """Its time, where the streams have it in columns of other names."""
 
+TYPE: Final = ".type"
+"""Its type, with its stream before it."""
+
 STREAM: Final = "stream"
 """The name of its stream."""
 

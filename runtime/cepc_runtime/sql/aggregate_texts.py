@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from .expression import Call, Field, walk
+from .expression import Call, Field, of_variable, walk
 from .types import STRING, Interval
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def aggregate_text(aggregate: Aggregate) -> str:
         case None:
             return f"{name}({aggregate.variable})"
         case Field(_, column):
-            return f"{name}({aggregate.variable}.{column})"
+            return f"{name}({of_variable(aggregate.variable, column)})"
     return f"{name}(… of {aggregate.variable})"
 
 

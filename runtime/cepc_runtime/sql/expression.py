@@ -129,6 +129,16 @@ def as_written(column: str) -> str:
     return own[1:] if of and own.startswith(".") else column
 
 
+def with_stream(column: str) -> str:
+    """What RETURN MATCH * calls it, or would.
+
+    >>> with_stream("x"), with_stream(of_stream("orders", "x"))
+    ('x', 'orders.x')
+    """
+    own = as_written(column)
+    return column if own == column else f"{column.rpartition(' OF (')[2].rpartition(')')[0]}.{own}"
+
+
 def of_variable(variable: str, column: str) -> str:
     """A column of a variable as it is written. Those that are of other events have names that say of which.
 

@@ -14,6 +14,7 @@ from ..events.letter_words import BITS
 from ..panes.folded import Kept
 from ..panes.tables import from_index, from_numbers
 from ..plan.windows import TimeParts
+from ..sql.expression import with_stream
 from ..sql.types import to_arrow
 from .description import changes, described_numbers, number_names, words
 from .held import Held, Panes
@@ -139,7 +140,7 @@ def _check_same(about: Mapping[str, Any], own: Mapping[str, Any]) -> None:
         said = [f"the event time or the event types of stream {new['name']} are not what they were"]
     types = dict(old["columns"])
     said += [
-        f"column {name} of stream {new['name']} was {types[name]} and is {type_}"
+        f"column {with_stream(name)} of stream {new['name']} was {types[name]} and is {type_}"
         for name, type_ in new["columns"]
         if types.get(name, type_) != type_
     ]

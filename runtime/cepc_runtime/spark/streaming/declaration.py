@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ...plan.columns_read import columns_read
 from ...plan.query import letters_listed
 from ...sql.computed import ASIDE
+from ...sql.expression import with_stream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,12 +109,12 @@ def declared_otherwise(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     ]
     before, now = dict(old["columns"]), dict(new["columns"])
     said += [_otherwise(name, text, now[name]) for name, text in before.items() if now.get(name, text) != text]
-    said += [f"column {name} is read and was not" for name in now if name not in before]
-    said += [f"column {name} was read and is not" for name in before if name not in now]
-    return said or [f"the columns that are read had the order {', '.join(before)}"]
+    said += [f"column {with_stream(name)} is read and was not" for name in now if name not in before]
+    said += [f"column {with_stream(name)} was read and is not" for name in before if name not in now]
+    return [*dict.fromkeys(said)] or [f"the columns that are read had the order {', '.join(before)}"]
 
 
 def _otherwise(name: str, was: str, now: str) -> str:
     if len(was) + len(now) > _LONG:
-        return f"column {name} is not computed as it was"
-    return f"column {name} was {was} and is {now}"
+        return f"column {with_stream(name)} is not computed as it was"
+    return f"column {with_stream(name)} was {was} and is {now}"
