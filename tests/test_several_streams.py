@@ -195,7 +195,7 @@ STREAM orders (at TIMESTAMP, users STRUCT<id: INT>, id STRING, x INT) EVENT TIME
 def test_a_field_of_a_struct_that_is_called_like_a_stream_is_one() -> None:
     text = (
         USERS
-        + """QUERY q RETURN MATCH o.id AS o PATTERN SEQ(users u, orders o) WHERE [users.id] WITHIN 1 HOUR;
+        + """QUERY q RETURN MATCH o.id AS o, users.id AS g PATTERN SEQ(users u, orders o) WHERE [users.id] WITHIN 1 HOUR;
     QUERY whole RETURN MATCH * PATTERN SEQ(users u, orders o) WHERE [users.id] WITHIN 1 HOUR;"""
     )
     at = datetime(2026, 3, 2, 10, tzinfo=UTC)
@@ -203,7 +203,7 @@ def test_a_field_of_a_struct_that_is_called_like_a_stream_is_one() -> None:
         "users": [{"at": at, "users": {"id": 1}, "id": 5, "x": 0}],
         "orders": [{"at": at + timedelta(seconds=n), "users": {"id": n}, "id": f"o{n}", "x": 0} for n in (1, 2)],
     })  # fmt: skip
-    assert found["q"] == [{"o": "o1"}]
+    assert found["q"] == [{"o": "o1", "g": 1}]
     assert found["whole"][0]["events"][0]["users.id'"] == 5
 
 

@@ -52,7 +52,8 @@ def over_columns(query: ast.Query, stream: KnownStream | None) -> OverColumns:
     found: dict[str, Computed] = {}
     problems: list[Diagnostic] = []
     wrong: set[str] = set()
-    hidden = {(a.alias or a.name).text for a in atoms(query.pattern)} & stream.columns.keys()
+    variables = frozenset((a.alias or a.name).text for a in atoms(query.pattern))
+    hidden = variables & stream.columns.keys()
     for parts in dotted:
         name = text_of(parts)
         if parts[0].text in hidden:
@@ -76,7 +77,7 @@ def over_columns(query: ast.Query, stream: KnownStream | None) -> OverColumns:
         broken=stream.broken | wrong,
         pairs=(*stream.pairs, *types.items()),
     )
-    rewritten = _Rewriting(frozenset((*found, *wrong)), bound).query(query)
+    rewritten = _Rewriting(frozenset((*found, *wrong)), variables).query(query)
     return OverColumns(rewritten, seen, tuple(found.values()), tuple(dict.fromkeys(problems)))
 
 
@@ -109,7 +110,9 @@ def _field(parts: Parts, stream: KnownStream) -> Expression | Diagnostic | None:
 
 @dataclass(frozen=True, slots=True)
 class _Rewriting:
-    """Puts columns of these names in the place of fields. What begins with a name that is `bound` is of an event."""
+    """Puts columns of these names in the place of fields. What begins with a name that is `bound` is of an event; a
+    type that has an alias is none.
+    """
 
     names: frozenset[str]
     bound: frozenset[str]
