@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -13,6 +14,8 @@ import pytest
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.streaming.run import flush_all, wait
 from cepc_runtime.spark.streaming.source import read_stream
+from cepc_runtime.sql.types import to_arrow
+from tests import oracle
 from tests.equivalence import ABOUT, same
 from tests.generated_jobs import names_of_job
 from tests.programs import bounded, cases
@@ -91,6 +94,48 @@ class Job:
 
     def rows(self, query: str) -> list[dict[str, Any]]:
         return [row for rows in self.found.get(query, {}).values() for row in rows]
+
+
+APART = """STREAM a (at TIMESTAMP, x INT, `b.x` STRING, s STRUCT<t: INT>) EVENT TIME at;
+STREAM b (then TIMESTAMP, x STRING, s STRUCT<t: INT>) EVENT TIME then;
+QUERY whole RETURN MATCH * PATTERN SEQ(a u, b v) WITHIN 1 HOUR;
+QUERY each RETURN MATCH s.t AS t, u.x AS ux, u.`b.x` AS ubx, v.x AS vx PATTERN SEQ(a u, b v) WHERE [s.t] AND u.x > 1
+AND v.x LIKE 'o%' AND LENGTH(v.x) <> u.x WITHIN 1 HOUR;
+QUERY counts RETURN s.t, COUNT(*) AS n, MAX(u.x) AS x, MIN(v.x) AS y PATTERN SEQ(a u, b+ v) WHERE v.x <> 'two'
+GROUP BY s.t WITHIN 1 HOUR SLIDE 1 HOUR;
+"""
+
+
+@pytest.mark.parametrize("streaming", [False, True], ids=["batch", "stream"])
+def test_columns_that_stand_apart_are_none_with_a_dot_in_their_names(
+    streaming: bool, spark: SparkSession, tmp_path: Path
+) -> None:
+    start = datetime(2026, 3, 2, 10, tzinfo=UTC)
+    rows: dict[str, list[dict[str, Any]]] = {
+        "a": [{"at": start, "x": 7, "b.x": "dotted", "s": {"t": 3}}],
+        "b": [
+            {"then": start + timedelta(seconds=n), "x": x, "s": {"t": 3}} for n, x in enumerate(("one", "two", "o"), 1)
+        ],
+    }
+    compiled = compile_text(APART)
+    events = {
+        stream.name: pa.Table.from_pylist(
+            rows[stream.name], schema=pa.schema([(name, to_arrow(type_)) for name, type_ in stream.input.columns])
+        )
+        for stream in compiled.program.streams
+    }
+    if streaming:
+        job = Job(spark, tmp_path, APART)
+        for name, table in events.items():
+            job.put(0, name, table)
+        job.run(flush=True)
+        found = {name: job.rows(name) for name in ("whole", "each", "counts")}
+    else:
+        frames = {name: spark.createDataFrame(table) for name, table in events.items()}
+        found = {name: rows_in(table) for name, table in loaded(APART).tables(spark, frames).items()}
+    for name, answer in oracle.answers(compiled.tree, rows).items():
+        assert answer.rows, name
+        assert same(found[name], answer.rows, ABOUT), (name, found[name], answer.rows)
 
 
 LATE = """STREAM one (at BIGINT, k INT, x INT) EVENT TIME at UNIT s WATERMARK 10 SECONDS;
