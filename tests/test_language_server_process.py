@@ -101,7 +101,10 @@ def run(folder: Path, session: Callable[[Client], Awaitable[None]], options: dic
         status, errors = await client.stop()
         assert (status, errors) == (0, "")
 
-    asyncio.run(asyncio.wait_for(whole(), SECONDS))
+    try:
+        asyncio.run(asyncio.wait_for(whole(), SECONDS))
+    except TimeoutError:
+        raise AssertionError(f"no answer in {SECONDS} s; the server said {client.said}") from None
     return client
 
 
