@@ -133,6 +133,7 @@ COMPLETED = [
     (HEAD, "QUERY q PATTERN Order WITHIN |", {"SESSION", "UNBOUNDED"}, {"amount"}),
     (HEAD, "QUERY q PATTERN Order WITHIN SESSION 5 |", {"MINUTES"}, {"amount"}),
     (HEAD, "QUERY q WITH (|", set(), {"orders", "amount"}),
+    (HEAD, "(|", set(), {"severity"}),
     (HEAD, "QUERY q WITH (a = 'b') |", {"RETURN"}, {"amount"}),
     (HEAD, "QUERY q WITH (severity = 'high', owner = 'us') RETURN LABEL(|) PATTERN Order WITHIN 1 HOUR;",
      {"severity", "owner"}, {"amount", "PATTERN"}),

@@ -117,7 +117,7 @@ def _in_clause(
     parameters = _parameters(before) if first in ("PATTERN", "FUNCTION") else ()
     if last.upper in ("QUERY", "PATTERN", "FUNCTION") and len(before) == 1:
         return  # a new name
-    if last.text == "(" and before[-2].upper == LABEL:
+    if last.text == "(" and [token.upper for token in before[-2:-1]] == [LABEL]:
         yield from _labels(source, offset)
         return
     if _in_cast(before):
