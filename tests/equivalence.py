@@ -50,20 +50,26 @@ class Compiled:
     plan: PhysicalPlan
 
 
-@lru_cache(16)  # a check, its property and what counts constructs ask one after the other
-def compile_text(text: str) -> Compiled:
+def checked_text(text: str) -> tuple[ast.Program, model.CheckedProgram]:
+    """A program's tree, and what was checked of it. Raises Refused."""
     source = Source("case.cep", text)
     parsed = parse(source)
     assert not parsed.diagnostics, parsed.diagnostics
     checked = check_parsed([(source, parsed)], ImportReader())
     if checked.program is None:
         raise Refused(" ".join(f"{d.code} {d.title}" for d in checked.errors))
-    planned = plan_program(checked.program)
+    return parsed.program, checked.program
+
+
+@lru_cache(16)  # a check, its property and what counts constructs ask one after the other
+def compile_text(text: str) -> Compiled:
+    tree, checked = checked_text(text)
+    planned = plan_program(checked)
     if planned.diagnostics:
         raise Refused(" ".join(f"{d.code} {d.title}" for d in planned.diagnostics))
     if not planned.plans:
         raise Refused("no query")
-    return Compiled(parsed.program, checked.program, planned.plans[0], strategy(planned.plans[0], "local"))
+    return Compiled(tree, checked, planned.plans[0], strategy(planned.plans[0], "local"))
 
 
 def input_of(case: Case, compiled: Compiled) -> pa.Table:

@@ -13,14 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from cepc.api import check_parsed
-from cepc.files.read import ImportReader
 from cepc.planning import plan_program
-from cepc_grammar.parser import parse
-from cepc_grammar.source import Source
 from cepc_runtime.sql.types import to_arrow
 from tests import oracle
-from tests.equivalence import Refused
+from tests.equivalence import Refused, checked_text
 
 if TYPE_CHECKING:
     from random import Random
@@ -108,15 +104,10 @@ class Compiled:
 
 @lru_cache(16)
 def compile_text(text: str) -> Compiled:
-    source = Source("case.cep", text)
-    parsed = parse(source)
-    assert not parsed.diagnostics, parsed.diagnostics
-    checked = check_parsed([(source, parsed)], ImportReader())
-    if checked.program is None:
-        raise Refused(" ".join(f"{d.code} {d.title}" for d in checked.errors))
-    if plan_program(checked.program).diagnostics:
+    tree, checked = checked_text(text)
+    if plan_program(checked).diagnostics:
         raise Refused("too large")
-    return Compiled(parsed.program, checked.program)
+    return Compiled(tree, checked)
 
 
 def by_stream(case: Case) -> Rows:

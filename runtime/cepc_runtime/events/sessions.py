@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..numbers.columns import dense_rows
+from ..numbers.sorting import order_of
 from ..plan.windows import Sessions, Unbounded
 from .grouped import select
 from .letters import Kinds
@@ -73,7 +74,7 @@ def in_rows(
     makes = kinds.satisfying(frozenset(sessions.letters))
     columns = [reading.table.column(name) for name in group_by]
     groups = dense_rows(columns)[0] if columns else np.zeros(length, dtype=np.int64)
-    order = np.lexsort((~makes, reading.ticks, groups))
+    order = order_of([groups, reading.ticks, (~makes).astype(np.int8)])
     ticks, groups, makes = reading.ticks[order], groups[order], makes[order]
     of, at = groups[makes], ticks[makes]
     begins = np.ones(len(at), dtype=np.bool_)

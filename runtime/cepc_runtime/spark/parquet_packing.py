@@ -111,7 +111,7 @@ def _task() -> tuple[int, int]:
 
 
 class ParquetPacking:
-    """Makes record batches with the columns of `file_schema`, of the rows of one task."""
+    """Makes record batches with the columns of `rows.row_schema` for files, of the rows of one task."""
 
     def __init__(self, plan: PhysicalPlan, layout: RowLayout, form: InFiles) -> None:
         self._plan, self._form = plan, form
@@ -131,6 +131,8 @@ class ParquetPacking:
                 self._begun += 1
             file = self._files[number]
             self._pending += file.add(table)
+            if file.rows < GROUP and self._pending <= PENDING:
+                continue
             if file.rows >= GROUP:
                 self._write(number)
             while self._pending > PENDING:
