@@ -208,19 +208,23 @@ def share(runs: list[Turn], value: Callable[[Any], float]) -> float:
 
 
 def parts(spark: SparkSession, runs: list[Turn]) -> dict[str, float]:
-    """Milliseconds of a micro-batch, by what they go to: what Spark does around its jobs, the first job with its two
-    stages, and the jobs after it, which are the sinks'.
+    """Milliseconds of a micro-batch, by what they go to: what Spark does around its jobs, a look at the columns of new
+    files, the job with two stages, which has the operator, and the jobs after it, which are the sinks'.
     """
     took = {name: share(runs, partial(_duration, name)) for name in ("triggerExecution", "addBatch")}
     jobs = [jobs_of(spark, p) for run in runs for p in run.told[1:] if p["numInputRows"]]
     median = statistics.median
-    first = [[stage[1] for stage in one[0][1]] for one in jobs]
+    place = [next(n for n, (_, stages) in enumerate(one) if len(stages) > 1) for one in jobs]
+    first = [[stage[1] for stage in one[n][1]] for n, one in zip(place, jobs, strict=True)]
     found = {
         "a micro-batch": took["triggerExecution"],
         "Spark's logs and plan, before and after": took["triggerExecution"] - took["addBatch"],
+        "jobs that look at new files": median(
+            sum(job[0] for job in one[:n]) for n, one in zip(place, jobs, strict=True)
+        ),
         "reading, packing and shuffle": median(one[0] for one in first),
         "the operator's stage": median(one[1] for one in first),
-        "jobs of sinks": median(sum(job[0] for job in one[1:]) for one in jobs),
+        "jobs of sinks": median(sum(job[0] for job in one[n + 1 :]) for n, one in zip(place, jobs, strict=True)),
         "number of jobs": median(len(one) for one in jobs),
         "tasks": median(sum(stage[2] for job in one for stage in job[1]) for one in jobs),
     }

@@ -22,6 +22,7 @@ from pyspark.sql import functions as F  # noqa: N812
 import cepc
 from cepc_runtime.spark.errors import SPARK_ERRORS, sentence
 from cepc_runtime.spark.files import UNFINISHED, Renaming
+from cepc_runtime.spark.footers import footers
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.settings import MOST
 from cepc_runtime.spark.streaming import checkpoint, run, state_path
@@ -590,6 +591,18 @@ def test_each_file_that_comes_is_looked_at_before_its_events_are_believed(
         put(tmp_path / "in", 1, events()[3:4])
     job.run()
     assert [line["rows"] for line in job.lines] == [3, 1]
+
+
+def test_spark_is_asked_once_for_the_columns_that_many_files_have(spark: SparkSession, tmp_path: Path) -> None:
+    for place, table in enumerate([pa.table({"a": [1]}), pa.table({"a": [2]}), pa.table({"a": ["x"]})]):
+        pq.write_table(table, tmp_path / f"{place}.parquet")
+    files = [str(tmp_path / f"{place}.parquet") for place in range(3)]
+    integer, text = footers(spark, "parquet", files)
+    assert [(one.file, one.schema.simpleString()) for one in (integer, text)] == [
+        (files[0], "struct<a:bigint>"),
+        (files[2], "struct<a:string>"),
+    ]
+    assert footers(spark, "parquet", files, {integer.text}) == [text]
 
 
 FAR = PROGRAM.replace("QUERY listed", "EVENT Far AS Travel WHERE fare > 1;\nQUERY listed")

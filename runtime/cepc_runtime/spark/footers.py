@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql.utils import is_remote
 
+from ..cheap_dataclass import dataclass
 from ..parts.at_once import at_once
 from .paths import as_itself
 from .schema import JobError, problems
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from pyspark.sql import SparkSession
     from pyspark.sql import types as T  # noqa: N812
@@ -26,23 +27,40 @@ _AT_ONCE: Final = 8
 _OF_SPARK: Final = "org.apache.spark.sql.parquet.row.metadata"
 
 
-def schemas(spark: SparkSession, form: str, files: Sequence[str]) -> dict[str, T.StructType]:
-    """The columns of the files, each different set of them once, by a file that has these; of very many files some are
-    asked. None over Spark Connect, where there is no JVM to ask.
+@dataclass(frozen=True)
+class Footer:
+    """What some files say of their columns, one of these files, and the columns as Spark has them."""
+
+    text: str
+    file: str
+    schema: T.StructType
+
+
+def footers(spark: SparkSession, form: str, files: Sequence[str], known: Collection[str] = ()) -> list[Footer]:
+    """The different ones of the files but for texts that are `known`: to ask Spark for the columns is a job. Of very
+    many files some are looked at. None over Spark Connect, where there is no JVM to ask.
     """
     if is_remote():
-        return {}
+        return []
     chosen = files[:: -(-len(files) // LOOKED_AT) or 1]
     texts = at_once([partial(_footer, spark, form, file) for file in chosen], _AT_ONCE)
-    firsts = {text: file for file, text in reversed([*zip(chosen, texts, strict=True)]) if text is not None}
-    return {file: spark.read.format(form).load(as_itself(spark, file)).schema for file in firsts.values()}
+    firsts = dict[str, str]()
+    for file, text in zip(chosen, texts, strict=True):
+        if text is not None:
+            firsts.setdefault(text, file)
+    return [
+        Footer(text, file, spark.read.format(form).load(as_itself(spark, file)).schema)
+        for text, file in firsts.items()
+        if text not in known
+    ]
 
 
-def check(stream: str, declared: Iterable[T.StructField], found: dict[str, T.StructType]) -> None:
+def check(stream: str, declared: Iterable[T.StructField], found: Iterable[Footer]) -> None:
     """Raises JobError, which names a file and the columns of it that are not as they are declared."""
-    for file, schema in found.items():
-        if wrong := problems([field for field in declared if field.name not in folders_of(file)], schema):
-            place = file.removeprefix("file://")
+    for one in found:
+        folders = folders_of(one.file)
+        if wrong := problems([field for field in declared if field.name not in folders], one.schema):
+            place = one.file.removeprefix("file://")
             raise JobError(f"the events of stream {stream} are not what it declares: in {place}: {'; '.join(wrong)}")
 
 

@@ -11,7 +11,7 @@ from pyspark.sql import types as T  # noqa: N812
 
 from ..sql.types import quote_name
 from .errors import SPARK_ERRORS, sentence
-from .footers import FORMS, check, folders_of, schemas
+from .footers import FORMS, check, folders_of, footers
 from .listing import below
 from .paths import as_itself
 from .schema import JobError, Stream, conform, missing, not_declared
@@ -75,9 +75,9 @@ def loaded(spark: SparkSession, stream: Stream, form: str, path: str | None, opt
     types = {field.name: field.dataType for field in found.schema.fields}
     guessed = [f for f in stream.schema.fields if types.get(f.name, f.dataType) not in _sure(f.dataType)]
     named = {field.name: field for field in guessed if field.name in folders}
-    of_files = schemas(spark, form, files) if form in FORMS and len(files) > 1 else {}
+    of_files = footers(spark, form, files) if form in FORMS and len(files) > 1 else []
     check(stream.name, stream.schema.fields, of_files)
-    other = {field.name: field for field in stream.schema.fields if _differs(field.name, of_files.values())}
+    other = {field.name: field for field in stream.schema.fields if _differs(field.name, [f.schema for f in of_files])}
     if not named and not other:
         return found
     texts = Texts("folders")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import types as T  # noqa: N812
 
 from ...cheap_dataclass import dataclass
-from ..footers import FORMS, check, schemas
+from ..footers import FORMS, check, footers
 from ..schema import JobError
 from .intact import files_read
 from .relations import sources_of
@@ -39,7 +39,7 @@ def look_at_new_files(events: Mapping[str, DataFrame], store: Store, folder: str
     looks, place = [], 0
     for stream, frame in events.items():
         if (source := file_source(frame)) is not None:
-            looks.append(partial(_look, frame.sparkSession, store, folder, stream, source, place))
+            looks.append(partial(_look, frame.sparkSession, store, folder, stream, source, place, set()))
         place += len(sources_of(frame))
     return partial(_each, looks)
 
@@ -50,12 +50,22 @@ def _each(looks: Sequence[Callable[[int], None]], batch: int) -> None:
 
 
 def _look(
-    spark: SparkSession, store: Store, folder: str, stream: str, source: FileSource, place: int, batch: int
+    spark: SparkSession,
+    store: Store,
+    folder: str,
+    stream: str,
+    source: FileSource,
+    place: int,
+    passed: set[str],
+    batch: int,
 ) -> None:
+    """`passed` are the texts of footers that were looked at before: files of one writer mostly have the same."""
+    found = footers(spark, source.form, new_files(store, folder, batch, place), passed)
     try:
-        check(stream, source.schema.fields, schemas(spark, source.form, new_files(store, folder, batch, place)))
+        check(stream, source.schema.fields, found)
     except JobError as error:
         raise JobError(f"{error}; put a file with the declared columns in its place, under the same name") from error
+    passed.update(footer.text for footer in found)
 
 
 def file_source(events: DataFrame) -> FileSource | None:
