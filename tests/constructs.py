@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
 from cepc_grammar import ast
-from cepc_grammar.pattern import And, Not, Or, Repeat, Seq, Some
+from cepc_grammar.pattern import And, Not, Or, Repeat, Selected, Seq, Some
 from cepc_runtime.plan.strategy import Count, CountNeighbours, List
 from tests.oracle.expressions import conjuncts
 
@@ -87,6 +87,9 @@ def _pattern(
                 if isinstance(operand, Not):
                     yield "NOT of the whole window"
                 yield from _pattern(operand, named, derived, (*inside, "or" if word == "OR" else "and"))
+        case Selected(body, select):
+            yield f"{select} of a part"
+            yield from _pattern(body, named, derived, inside)
         case Not(body, within):
             yield (
                 f"NOT {type(body).__name__.upper()}"
@@ -289,6 +292,7 @@ def _among(name: str, names: tuple[str, ...]) -> bool:
     return any(name.startswith(n[:-1]) if n.endswith("…") else name == n for n in names)
 
 
+OF_PARTS: Final = ("CONTIGUOUS of a part", "NEXT of a part")
 MATCHES_ONLY: Final = ("FIRST…", "LAST…", "COLLECT…", "MATCH *", "bound of a match")
 AGGREGATES_ONLY: Final = ("TRY_…", *SLIDES, "OFFSET", "a cast around an aggregate", "counted…")
 OF_SEVERAL: Final = (
@@ -336,7 +340,7 @@ NEVER: Final = (
         "no windows",
     ),
     Rule(("NOT … WITHIN",), ("counted…", *CUT_COUNTS), "it is not counted"),
-    Rule(("NOT…",), ("in panes",), "a pane does not know what came before it"),
+    Rule(("NOT…", *OF_PARTS), ("in panes",), "a pane does not know what came before it"),
     Rule(("SELECT NEXT", "SELECT CONTIGUOUS"), ("in panes", "matches joined"), "a pane does not know what is skipped"),
     Rule(
         ("match query", *MATCHES_ONLY),
@@ -372,6 +376,7 @@ NEVER: Final = (
             "NOT last",
             "NOT SEQ",
             "NOT OR",
+            *OF_PARTS,
             "NOT in…",
             "NOT of a named pattern",
             "NOT … WITHIN",

@@ -78,6 +78,8 @@ def tree(chance: Random, allowed: Allowed, depth: int) -> Tree:
     """A pattern that is not only negation."""
     if depth == 0:
         return atom(chance, allowed)
+    if allowed.negation and chance.random() < 0.1:
+        return _selected(chance, tree(chance, allowed, depth - 1))
     form = chance.choice(("atom", "seq", "seq", "seq", "plus", "repeat", "or", "and", "some"))
     if form == "some" and not allowed.some:
         form = "and"
@@ -95,6 +97,12 @@ def tree(chance: Random, allowed: Allowed, depth: int) -> Tree:
             parts = [atom(chance, plain) if part.edge_not else part for part in parts]
             return _joined(form.upper(), parts)
     return _sequence(chance, parts, allowed)
+
+
+def _selected(chance: Random, part: Tree) -> Tree:
+    """With a selection of its own."""
+    inside = part.text.removeprefix("SEQ") if part.text.startswith("SEQ(") else f"({part.text})"
+    return replace(part, text=f"{chance.choice(('CONTIGUOUS', 'NEXT'))}{inside}")
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from cepc.resolve import check
 from cepc_grammar.ast import Program
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.parser import parse
-from cepc_grammar.pattern import And, Named, Not, Or, Repeat, Seq, Some
+from cepc_grammar.pattern import And, Named, Not, Or, Repeat, Selected, Seq, Some
 from cepc_grammar.source import NOWHERE, Source
 from cepc_runtime.sql.expression import Aggregate, Call, Expression, Field, Literal
 
@@ -102,6 +102,8 @@ def show_pattern(pattern: model.Pattern) -> str:
             return f"OR({', '.join(map(show_pattern, parts))})"
         case Some(parts):
             return f"SOME({', '.join(map(show_pattern, parts))})"
+        case Selected(body, select):
+            return f"{select}({show_pattern(body)})"
         case Repeat(body, least, most, reluctant):
             return f"{show_pattern(body)}{{{least},{'' if most is None else most}}}{'?' if reluctant else ''}"
         case Not(body, within):

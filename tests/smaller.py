@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cepc_grammar import ast
 from cepc_grammar.parser import parse
-from cepc_grammar.pattern import And, Or, Repeat, Seq, Some
+from cepc_grammar.pattern import And, Or, Repeat, Selected, Seq, Some
 from cepc_grammar.printer import to_text
 from cepc_grammar.source import Source
 
@@ -82,7 +82,7 @@ def smaller(node: Any) -> Iterator[Any]:
             return
         case Seq(inner) | And(inner) | Or(inner) | Some(inner):
             yield from inner
-        case Repeat(body=inner):
+        case Repeat(body=inner) | Selected(body=inner):
             yield inner
         case ast.Binary(operator="AND", left=left, right=right):
             yield left

@@ -32,6 +32,13 @@ def test_an_event_or_its_alias_may_be_called_like_a_keyword_that_has_no_place_th
     assert f"text='{word}'" in repr(pattern)
 
 
+@pytest.mark.parametrize("word", ["NEXT", "Contiguous"])
+@pytest.mark.parametrize("text", ["{}", "SEQ({}, A)", "{}+ {}", "SEQ(A, NOT {}, B)", "NEXT({}, A {})"])
+def test_a_selection_is_one_before_a_parenthesis_alone(text: str, word: str) -> None:
+    assert f"text='{word}'" in repr(read_pattern(text.format(word, word)))
+    assert read_pattern(f"{word} (A, B)") == read_pattern(f"{word}(SEQ(A, B))") != read_pattern(f"`{word}`(A, B)")
+
+
 @pytest.mark.parametrize("constant", ["TRUE", "false", "Null"])
 def test_a_constant_is_no_name_among_the_arguments_of_a_pattern(constant: str) -> None:
     pattern = read_pattern(f"rise(T, {constant})")

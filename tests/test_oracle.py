@@ -62,6 +62,13 @@ FORMS = [
     case("SEQ(OR(A, SEQ(B, C)), D)", "a1 b2 c3 d4", "a1 d4", "b2 c3 d4"),
     case("SOME(A, B)", "a1 b2", "a1", "b2", "a1 b2"),
     case("SOME(A, B, C)", "c1 b1 a1", "a1", "b1", "c1", "b1 a1", "c1 a1", "c1 b1", "c1 b1 a1"),
+    case("CONTIGUOUS(A, B)", "a1 c2 b3 a4 b5", "a4 b5"),
+    case("CONTIGUOUS(A, B)", "a1 c1 b2", "a1 b2"),
+    case("SEQ(CONTIGUOUS(A, B), C)", "a1 b2 d3 c4 b5 c6", "a1 b2 c4", "a1 b2 c6"),
+    case("AND(CONTIGUOUS(A, B), C)", "a1 c2 b3", *NOTHING),
+    case("NEXT(A, B+)", "a1 c2 b3 b4", "a1 b3", "a1 b3 b4"),
+    case("NEXT(OR(SEQ(A, B), SEQ(A, C)))", "a1 c2 b3", "a1 c2"),
+    case("SEQ(NEXT(A, B), C)", "a1 b2 b3 c4 c5", "a1 b2 c4", "a1 b2 c5"),
     case("SOME(A+, B)", "a1 b2 a3", "a1", "b2", "a3", "a1 b2", "b2 a3", "a1 a3", "a1 b2 a3"),
 ]
 

@@ -210,6 +210,8 @@ PATTERNS = {
     "(not A)+": "(NOT A)+",
     "not (not A within 1 h)": "NOT (NOT A WITHIN 1 HOUR)",
     "not seq(A, B)": "NOT SEQ(A, B)",
+    "next((contiguous(seq(A, B)), C+))": "NEXT(CONTIGUOUS(A, B), C+)",
+    "SEQ(Next, `next`(A) contiguous)": "SEQ(Next, `next`(A) contiguous)",
     "some(A, or(B, and(C, D)))*": "SOME(A, OR(B, AND(C, D)))*",
     "rise(T, price, -1, 'x', true, null)+ r": "rise(T, price, -1, 'x', TRUE, NULL)+ r",
     "f()": "f()",

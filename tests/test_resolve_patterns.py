@@ -59,6 +59,8 @@ RIGHT = [
     ("NOT WITHIN in the middle", "SEQ(A, NOT B WITHIN 1 s, C)"),
     ("an optional event before an unlimited NOT", "SEQ(A?, NOT B, C)"),
     ("a NOT of two events of one name", "SEQ(A, NOT OR(SEQ(B, C), SEQ(C, B)), D)"),
+    ("a part with a selection of its own", "SEQ(NEXT(CONTIGUOUS(A, B), C+), D)"),
+    ("event types that are called like one", "SEQ(CONTIGUOUS(A next, B), NEXT(C contiguous))"),
     ("optional in optional, with something behind", "SEQ((A*)+, (B?)*, C)"),
 ]  # fmt: skip
 
@@ -93,6 +95,7 @@ WRONG = [
     ("an AND with NOT beside an optional event", "SEQ(A?, AND(B, NOT C))", ["E0404"]),
     ("NOT of a repetition", "SEQ(A, NOT B+, C)", ["E0405"]),
     ("NOT of an AND", "SEQ(A, NOT AND(B, C), D)", ["E0405"]),
+    ("NOT of a part with a selection", "SEQ(A, NOT SEQ(B, NEXT(C, C w)), D)", ["E0405"]),
     ("NOT of a SOME", "SEQ(A, NOT SOME(B, C), D)", ["E0405"]),
     ("NOT of what can be nothing", "SEQ(A, NOT SEQ(B?), C)", ["E0406"]),
     ("NOT of an OR that can be nothing", "SEQ(A, NOT OR(B, C*), D)", ["E0406"]),

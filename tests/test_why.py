@@ -193,6 +193,11 @@ def test_having_is_shown_with_its_values() -> None:
             "1 P 7\n2 X 8\n3 X 7\n4 D 7", ["stopped by SELECT CONTIGUOUS.\n    this may not be skipped: 3  X  driver = 7\n"],
         ),
         (
+            "RETURN p.at PATTERN SEQ(CONTIGUOUS(P p, T t), D d) WHERE [driver] WITHIN 9 s",
+            "1 P 7\n2 X 8\n3 X 7\n4 T 7\n5 X 7\n6 D 7",
+            ["stopped by CONTIGUOUS(P p, T t).\n    this may not be skipped: 3  X  driver = 7\n"],
+        ),
+        (
             "RETURN p.at PATTERN SEQ(P p, D d) WHERE p.minutes = 1 AND d.minutes = 2 SELECT NEXT WITHIN 5 s",
             "1 P 7 3\n2 P 7 1\n3 D 7 2\n", ["q: there is a row."],
         ),

@@ -23,7 +23,18 @@ from tests.oracle.errors import EvaluationError
 from tests.oracle.expressions import conjuncts
 from tests.oracle.helpers import written_out
 from tests.oracle.matches import Finder
-from tests.oracle.patterns import Choice, Conjunction, Leaf, Negation, Node, Repetition, Scope, Sequence, variables
+from tests.oracle.patterns import (
+    Choice,
+    Close,
+    Conjunction,
+    Leaf,
+    Negation,
+    Node,
+    Repetition,
+    Scope,
+    Sequence,
+    variables,
+)
 from tests.oracle.stream import AMONG, read
 
 if TYPE_CHECKING:
@@ -131,6 +142,8 @@ def _sketch(node: Node, chance: Random, begin: int, tight: bool) -> Sketch:
                 whole = Sketch(whole.slots + part.slots, whole.holes + part.holes, whole.scopes + part.scopes)
             window_wide = [o for o in operands if isinstance(o, Negation)]
             return replace(whole, holes=whole.holes + tuple(Hole(n, None, None) for n in window_wide))
+        case Close(body):
+            return _sketch(body, chance, begin, tight=True)
         case Negation():
             return Sketch(leading=(node,))
         case Scope(body):

@@ -11,7 +11,7 @@ from . import ast
 from .diagnostic import Diagnostic, Label
 from .interval_texts import interval_like, interval_parts
 from .near import nearest
-from .pattern import And, Not, Or, Repeat, Seq, Some
+from .pattern import And, Not, Or, Repeat, Selected, Seq, Some
 from .source import Span
 from .tokens import quoted_name, string_value
 from .units import UNITS
@@ -374,6 +374,12 @@ class Builder(Transformer_NonRecursive[Token, Any]):
 
     def some(self, meta: Meta, children: list[ast.Pattern]) -> ast.Pattern:
         return Some(tuple(children), self._span(meta))
+
+    def next(self, meta: Meta, children: list[ast.Pattern]) -> ast.Pattern:
+        return Selected(self.group(meta, children), "NEXT", self._span(meta))
+
+    def contiguous(self, meta: Meta, children: list[ast.Pattern]) -> ast.Pattern:
+        return Selected(self.group(meta, children), "CONTIGUOUS", self._span(meta))
 
     def plus(self, _meta: Meta, _children: list[Any]) -> tuple[int, int | None]:
         return 1, None

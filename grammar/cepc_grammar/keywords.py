@@ -15,7 +15,7 @@ from lark.parsers.lalr_analysis import Shift
 
 from cepc_runtime.cheap_dataclass import dataclass
 
-from .pattern import PATTERN_WORDS
+from .pattern import PATTERN_WORDS, SELECTION_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,6 +89,8 @@ class KeywordLexer(Lexer):
         """Of a word that may be one."""
         if word in PATTERN_WORDS and "SOME" in accepted:
             return True  # reserved where a pattern begins: `NOT NOT A` is no event type called NOT
+        if word in SELECTION_WORDS and "SOME" in accepted:
+            return following is not None and following.text == "("  # else an event type that is called so
         if word in _OPERATORS and "QMARK" in accepted and _is_operand(following):
             return True  # `A AND B`, `A THEN B`: no alias, but an operator that patterns do not have
         if self.terminals[word] not in accepted:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, Union, cast
+from typing import Literal as OneOf
 
 from cepc_runtime.cheap_dataclass import dataclass
 
@@ -64,6 +65,17 @@ class Repeat(Generic[P]):
 
 
 @dataclass(frozen=True, slots=True)
+class Selected(Generic[P]):
+    """`CONTIGUOUS(P)`, `NEXT(P)`: a selection between the events of a match of P. `CONTIGUOUS(P, Q)` is that of `SEQ(P,
+    Q)`.
+    """
+
+    body: P
+    select: OneOf["NEXT", "CONTIGUOUS"]
+    span: Span = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Not(Generic[P, Length]):
     """No match of `body` in the gap where this stands; `within` ends the gap early."""
 
@@ -81,15 +93,17 @@ class Named(Generic[P, Scope]):
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
 
-Operator = Union[Seq[P], And[P], Or[P], Some[P], Repeat[P]]  # noqa: UP007 - `|` has no parameters at run time
+Operator = Union[Seq[P], And[P], Or[P], Some[P], Repeat[P], Selected[P]]  # noqa: UP007 - `|` has no parameters at run time
 """The operators that are the same at every stage."""
 
 _OF_SEVERAL = (Seq, And, Or, Some)
-_OF_ONE = (Repeat, Not, Named)
+_OF_ONE = (Repeat, Selected, Not, Named)
 OPERATORS = (*_OF_SEVERAL, *_OF_ONE)
 _INNER = frozenset(OPERATORS)
 
 PATTERN_WORDS = frozenset({"SEQ", "AND", "OR", "SOME", "NOT", "ANY"})
+SELECTION_WORDS = frozenset({"NEXT", "CONTIGUOUS"})
+"""Words of patterns before a parenthesis alone."""
 
 
 def children(pattern: P) -> tuple[P, ...]:
@@ -155,4 +169,4 @@ def _over(operator: Any, parts: tuple[Any, ...]) -> Any:
 
 def word(operator: Any) -> str:
     """How an operator is written: SEQ, AND, …"""
-    return type(operator).__name__.upper()
+    return operator.select if isinstance(operator, Selected) else type(operator).__name__.upper()

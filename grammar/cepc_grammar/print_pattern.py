@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import ast
 from .layout import Doc, Origin, bracketed, cat, commas
-from .pattern import Not, Repeat, children, word
+from .pattern import SELECTION_WORDS, Not, Repeat, Selected, Seq, children, word
 from .spelling import ALIAS, ARGUMENT, EVENT_TYPE, dotted_text, duration_text, literal_text, name_text, quantifier_text
 
 
@@ -24,6 +24,8 @@ def _bare(node: ast.Pattern) -> Doc:
         case Not(body, within):
             negated = _in_parentheses(body) if isinstance(body, Not) else _bare(body)
             return cat("NOT ", negated, "" if within is None else f" WITHIN {duration_text(within)}")
+        case Selected(Seq(parts)):
+            return bracketed(word(node) + "(", commas([Origin(_bare(p), p.span) for p in parts]), ")")
         case _:
             return bracketed(word(node) + "(", commas([Origin(_bare(p), p.span) for p in children(node)]), ")")
 
@@ -40,7 +42,7 @@ def _closed(node: ast.Pattern) -> Doc:
 def _event(node: ast.Atom | ast.AnyEvent) -> str:
     if isinstance(node, ast.AnyEvent):
         return "ANY"
-    name = name_text(node.name, EVENT_TYPE)
+    name = name_text(node.name, EVENT_TYPE if node.arguments is None else EVENT_TYPE | SELECTION_WORDS)
     if node.stream is not None:
         name = f"{name_text(node.stream, EVENT_TYPE)}.{name_text(node.name)}"
     return name if node.arguments is None else f"{name}({', '.join(map(_argument, node.arguments))})"

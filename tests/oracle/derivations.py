@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
@@ -16,7 +17,7 @@ from cepc_grammar import ast
 from .conditions import Bindings, Condition, agree, by_variable
 from .errors import TooMuch
 from .expressions import conjuncts
-from .patterns import Choice, Conjunction, Leaf, Negation, Node, Repetition, Scope, Sequence, variables
+from .patterns import Choice, Close, Conjunction, Leaf, Negation, Node, Repetition, Scope, Sequence, leaves, variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -135,6 +136,8 @@ class Writing:
         self._events, self._among, self._admits, self._traced, self._span = events, tuple(among), admits, traced, span
         self._written: dict[tuple[object, ...], tuple[Part, ...]] = {}
         self._parts = 0
+        self._around: list[Scope] = []
+        self._begun: dict[Close, frozenset[frozenset[tuple[Event, str]]]] = {}
         self._scopes: dict[Scope, tuple[tuple[Condition, ...], tuple[str, ...]]] = {}
 
     def derivations(self, node: Node) -> tuple[Part, ...]:
@@ -197,14 +200,16 @@ class Writing:
                 ]
             case Repetition():
                 return self._iterations(node, 0, after, path, partial)
+            case Close(body):
+                whole = self._derive(body, after, path, partial)
+                return whole if partial else [part for part in whole if not self._passes_over(node, part)]
             case Negation():
                 return [EMPTY if partial else Part(leading=frozenset({Mark(node)}))]
             case Scope(body):
-                return [
-                    part.within(node)
-                    for part in self._derive(body, after, path, partial)
-                    if self._conditions_hold(node, part)
-                ]
+                self._around.append(node)
+                inside = self._derive(body, after, path, partial)
+                self._around.pop()
+                return [part.within(node) for part in inside if self._conditions_hold(node, part)]
 
     def _leaf(self, event: Event, leaf: Leaf, path: Path) -> Part:
         return Part(frozenset({Bound(event, leaf.variable, path)}), event, event)
@@ -212,6 +217,33 @@ class Writing:
     def _may_be(self, event: Event, leaf: Leaf, after: int) -> bool:
         of_type = leaf.type is None or leaf.type in self._events.types[event]
         return self._events.rank[event] > after and of_type and self._admits(leaf.variable, event)
+
+    def _passes_over(self, close: Close, part: Part) -> bool:
+        """Whether an event lies strictly between two of the part that follow each other: any, or for NEXT one with
+        which it could have gone on, whatever NOT says.
+        """
+        rank = self._events.rank
+        ranks = sorted({rank[b.event] for b in part.bound})
+        between = [(low, x) for low, high in pairwise(ranks) for x in self._among if low < rank[x] < high]
+        if close.select == "CONTIGUOUS":
+            return bool(between)
+        return any(
+            self._goes_on(close, frozenset((b.event, b.variable) for b in part.bound if rank[b.event] <= low), x)
+            for low, x in between
+        )
+
+    def _goes_on(self, close: Close, begun: frozenset[tuple[Event, str]], event: Event) -> bool:
+        """Whether what is begun of a match of the part goes on with the event, bound to some variable of it."""
+        if close not in self._begun:
+            parts = self._derive(close.body, -1, (), True)
+            self._begun[close] = frozenset(frozenset((b.event, b.variable) for b in part.bound) for part in parts)
+        names = {leaf.variable for leaf in leaves(close.body) if self._admitted_around(leaf.variable, event)}
+        return any(begun | {(event, name)} in self._begun[close] for name in names)
+
+    def _admitted_around(self, variable: str, event: Event) -> bool:
+        """Whether conditions on single events of the named patterns around hold."""
+        conditions = (c for scope in self._around for c in self.conditions(scope)[0] if c.local == variable)
+        return all(condition.holds({variable: (event,)}) for condition in conditions)
 
     def _sequence(self, elements: tuple[Node, ...], place: int, after: int, path: Path, partial: bool) -> list[Part]:
         """The elements from `place` on."""

@@ -11,7 +11,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from cepc_grammar import ast
-from cepc_grammar.pattern import And, Not, Or, Repeat, Seq, Some
+from cepc_grammar.pattern import And, Not, Or, Repeat, Selected, Seq, Some
 
 from .stream import duration
 
@@ -55,6 +55,14 @@ class Repetition:
 
 
 @dataclass(frozen=True, eq=False)
+class Close:
+    """CONTIGUOUS(P) or NEXT(P)."""
+
+    body: Node
+    select: str
+
+
+@dataclass(frozen=True, eq=False)
 class Negation:
     body: Node
     within: int | None  # microseconds
@@ -71,7 +79,7 @@ class Scope:
     prefix: str
 
 
-Node = Leaf | Sequence | Conjunction | Choice | Repetition | Negation | Scope
+Node = Leaf | Sequence | Conjunction | Choice | Repetition | Close | Negation | Scope
 
 
 def resolved(program: ast.Program, pattern: ast.Pattern) -> Node:
@@ -90,7 +98,7 @@ def leaves(node: Node) -> Iterator[Leaf]:
         case Sequence(parts) | Conjunction(parts) | Choice(parts):
             for part in parts:
                 yield from leaves(part)
-        case Repetition(body=body) | Negation(body=body) | Scope(body=body):
+        case Repetition(body=body) | Close(body=body) | Negation(body=body) | Scope(body=body):
             yield from leaves(body)
 
 
@@ -104,7 +112,7 @@ def of_streams(node: Node, owners: Mapping[str, str], *, apart: bool) -> Node:
             return Leaf(f"{owners[type_]}.{name}" if apart else name, variable)
         case Sequence(parts) | Conjunction(parts) | Choice(parts):
             return type(node)(tuple(of_streams(part, owners, apart=apart) for part in parts))
-        case Repetition(body=body) | Negation(body=body) | Scope(body=body):
+        case Repetition(body=body) | Close(body=body) | Negation(body=body) | Scope(body=body):
             return replace(node, body=of_streams(body, owners, apart=apart))
 
 
@@ -147,6 +155,8 @@ def _resolved(
             return Choice(tuple(subset[0] if len(subset) == 1 else Conjunction(subset) for subset in subsets))
         case Repeat(body, least, most, reluctant):
             return Repetition(inner(body), least, most, reluctant)
+        case Selected(body, select):
+            return Close(inner(body), select)
         case Not(body, within):
             return Negation(inner(body), duration(within) if within else None)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .errors import Unsupported
-from .patterns import Choice, Conjunction, Leaf, Negation, Node, Repetition, Scope, Sequence
+from .patterns import Choice, Close, Conjunction, Leaf, Negation, Node, Repetition, Scope, Sequence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as List
@@ -101,7 +101,7 @@ def alternatives(state: State) -> list[Alternative]:
             return [found for i, option in enumerate(options) for found in alternatives(Fresh(option, (*path, i)))]
         case Fresh(Repetition() as node, path):
             return alternatives(Loop(node, path, 0))
-        case Fresh(Scope(body=body), path):
+        case Fresh(Scope(body=body) | Close(body=body), path):
             return alternatives(Fresh(body, path))
         case Fresh(Negation()):
             return [STOP]

@@ -6,13 +6,15 @@ from collections import defaultdict
 from dataclasses import field, replace
 from itertools import combinations, count
 
-from cepc_grammar.pattern import And, Named, Not, Or, Repeat, Seq, Some, walk
+from cepc_grammar.pattern import And, Named, Not, Or, Repeat, Selected, Seq, Some, walk
 from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.positions import Acceptance, ConditionPlan, Edge, Guard, Instance, Negation, Positions
+from cepc_runtime.plan.stream import Letter
 
 from .. import model
 from .fragments import End, Fragment, OpenEdge, Way, entering, nonempty, through, weakest
 from .letters import Letters, letter_of
+from .part_selection import Part, contiguous, next_ones
 from .product import product
 
 MAX_STATES = 4_000
@@ -37,6 +39,10 @@ class Built:
     negated: dict[str, tuple[int, ...]]  # the negations in which each negated variable stands
 
 
+Forbidden = tuple[model.Negation, bool] | frozenset[int]
+"""A NOT, and whether it is for the whole window; or an event of one of these letters."""
+
+
 @dataclass(slots=True)
 class Construction:
     """What grows while one pattern is turned into positions."""
@@ -44,7 +50,7 @@ class Construction:
     variables: dict[str, model.Variable]
     letters: Letters
     ways: dict[int, tuple[Way, ...]] = field(default_factory=dict)
-    negations: dict[tuple[model.Negation, bool], Negation] = field(default_factory=dict)
+    negations: dict[Forbidden, Negation] = field(default_factory=dict)
     conditions: list[ConditionPlan] = field(default_factory=list)
     states: count[int] = field(default_factory=lambda: count(1))
     scopes: count[int] = field(default_factory=count)
@@ -71,9 +77,10 @@ def positions_of(query: model.Query, letters: Letters) -> Built:
     construction = Construction({v.name: v for v in query.variables}, letters)
     built = _build(construction, query.pattern)
     negated: dict[str, tuple[int, ...]] = defaultdict(tuple)
-    for number, (negation, _) in enumerate(construction.negations):
-        for variable in {e.variable for e in model.events(negation.body)}:
-            negated[variable] += (number,)
+    for number, forbidden in enumerate(construction.negations):
+        if isinstance(forbidden, tuple):
+            for variable in {e.variable for e in model.events(forbidden[0].body)}:
+                negated[variable] += (number,)
     conditions = tuple(
         replace(k, negation=next((negated[v][0] for v in k.variables if v in negated), None))
         for k in construction.conditions
@@ -170,6 +177,8 @@ def _fragment(c: Construction, pattern: model.Pattern, place: PatternPlace) -> F
             return _either([_fragment(c, s[0] if len(s) == 1 else And(s), place) for s in chosen])
         case Repeat():
             return _repeat(c, pattern, place)
+        case Selected():
+            return _selected(c, pattern, place)
         case Not():
             guard = Guard(_negation(c, pattern), place.track, _conditional(c, pattern, place))
             return Fragment((End(frozenset((guard,))),), lambda _onward: None)
@@ -254,6 +263,38 @@ def _optional(body: Fragment, reluctant: bool) -> Fragment:
     return Fragment(weakest((End(), *body.first) if reluctant else (*body.first, End())), body.connect)
 
 
+def _selected(c: Construction, part: Selected[model.Pattern], place: PatternPlace) -> Fragment:
+    """A part with a selection of its own: what it may not skip is forbidden between its events, as by a NOT."""
+    outer, c.ways = c.ways, {}
+    fragment = _fragment(c, part.body, place)
+    fragment.connect((End(),))
+    inside, c.ways = Part(fragment.first, c.ways), outer
+
+    def guard(letters: frozenset[int]) -> Guard:
+        return Guard(_one_of(c, letters), place.track)
+
+    if part.select == "CONTIGUOUS":
+        found = contiguous(inside, guard(frozenset((c.letters.number(Letter(None)),))))
+    else:
+        found = next_ones(inside, guard, lambda: c.new_state("NEXT"))
+
+    def connect(onward: tuple[Way, ...]) -> None:
+        c.ways.update((state, through(ways, onward)) for state, ways in found.ways.items())
+
+    return Fragment(found.first, connect)
+
+
+def _one_of(c: Construction, letters: frozenset[int]) -> int:
+    """The number of the negation of an event of one of these letters."""
+    if letters not in c.negations:
+        ways: dict[int, tuple[Way, ...]] = {
+            0: tuple(OpenEdge(1, letter, "") for letter in sorted(letters)),
+            1: (End(),),
+        }
+        c.negations[letters] = Negation(freeze(ways, (), 1))
+    return list(c.negations).index(letters)
+
+
 def _negation(c: Construction, pattern: model.Negation, window_wide: bool = False) -> int:
     """The number of a negation, the same for equal ones; its positions are an automaton of their own."""
     key = (pattern, window_wide)
@@ -288,4 +329,4 @@ def _conjunction(c: Construction, operands: tuple[model.Pattern, ...], place: Pa
 
 
 def _has_negation(pattern: model.Pattern) -> bool:
-    return any(isinstance(p, Not) for p in walk(pattern))
+    return any(isinstance(p, Not | Selected) for p in walk(pattern))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, TypeGuard
 
-from cepc_grammar.pattern import Named, Not, Repeat, fold, word
+from cepc_grammar.pattern import Named, Not, Repeat, Selected, Seq, fold, word
 from cepc_grammar.spelling import quantifier_text, string_text
 from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.stream import PLACE
@@ -150,6 +150,8 @@ def pattern(node: model.Pattern, stream: model.Stream, event: Callable[[str], st
                 return f"NOT {parts[0]}" + (f" WITHIN {duration(within, stream)}" if within else "")
             case Named():
                 return parts[0]
+            case Selected(Seq()):
+                return word(node) + parts[0].removeprefix("SEQ")
         return f"{word(node)}({', '.join(parts)})"
 
     return fold(node, text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
-from cepc_grammar.pattern import And, Not, Or, Repeat, Seq, Some
+from cepc_grammar.pattern import And, Not, Or, Repeat, Selected, Seq, Some
 from cepc_grammar.printer import to_text
 from cepc_grammar.spelling import duration_text
 
@@ -76,6 +76,9 @@ def in_words(pattern: ast.Pattern, *, part: bool = False) -> str:
             return f"{_part(one)}, {_part(other)}, or both"
         case Some(parts):
             return f"one or more of {_listed([_part(p) for p in parts], 'and')}"
+        case Selected(body, select):
+            said = "nothing in between" if select == "CONTIGUOUS" else "none in between with which it could go on"
+            return f"({in_words(body, part=True)}, with {said})"
         case Repeat(body, least, most):
             return _repeated(body, least, most)
         case ast.AnyEvent():

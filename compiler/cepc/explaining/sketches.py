@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 from typing import Literal as OneOf
 
-from cepc_grammar.pattern import And, Named, Not, Or, Repeat, Seq, Some, word
+from cepc_grammar.pattern import And, Named, Not, Or, Repeat, Selected, Seq, Some, word
 from cepc_runtime.cheap_dataclass import dataclass
 
 from .. import model
@@ -180,6 +180,12 @@ class _Drawing:
                 return self._node(word(node), _Node("box", word(node), variables, lines))
             case Repeat(body, least, most):
                 return self._repeat(self.part(body), least, most)
+            case Selected(body):
+                before = set(self.steps)
+                ends = self.part(body)
+                for source, target in [step for step in self.steps if step not in before]:
+                    self.step(source, target, word(node))
+                return ends
 
     def _sequence(self, parts: Sequence[model.Pattern]) -> _Ends:
         first: tuple[str, ...] = ()

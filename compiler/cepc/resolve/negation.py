@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cepc_grammar.pattern import And, Named, Not, Or, Repeat, Seq, Some, children, fold, walk, word
+from cepc_grammar.pattern import And, Named, Not, Or, Repeat, Selected, Seq, Some, children, fold, walk, word
 from cepc_runtime.cheap_dataclass import dataclass
 
 from . import written
@@ -138,6 +138,10 @@ def _negated(negation: Negation) -> Iterator[Diagnostic]:
         for one in inner:
             yield say.not_in_not(one.span, negation.span)
         return
+    for part in walk(body):
+        if isinstance(part, Selected):
+            yield say.not_of_this(part.span, word(part), f"leave {word(part)} out: then what it skips is forbidden too")
+            return
     match body:
         case And(_, span):
             yield say.not_of_this(

@@ -19,7 +19,7 @@ from .negation import check_pattern
 from .partition import Partition, partition
 from .results import Surroundings, kind_of, results
 from .scopes import Names, Others, PatternScope, names
-from .selection import selection
+from .selection import next_parts, selection
 from .structure import check_structure
 from .variables import Variable, check_variables, variables
 from .walk import conjuncts
@@ -123,6 +123,8 @@ def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -
         _mentioned(found_variables, types),
         query.span,
     )
+    if wrong := list(next_parts(checked)):
+        return ResolvedQuery(None, (*problems, *_with_uses(wrong, pattern, query.span.source)), inlined.types)
     built = warnings.positions_to_warn(checked)
     problems += () if built is None else warnings.enumeration(checked, built)
     overflow = warnings.overflow(query, checked, pattern)

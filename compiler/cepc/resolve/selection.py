@@ -5,20 +5,40 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cepc_grammar.diagnostic import Diagnostic
-from cepc_grammar.pattern import Repeat, Some, walk
+from cepc_grammar.pattern import Repeat, Selected, Some, outside_not, walk
 
+from .. import model
 from .durations import Tick, ticks
 from .messages import clauses as say
 from .messages import durations as say_duration
 from .messages import patterns as say_pattern
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Literal as OneOf
 
     from cepc_grammar import ast
 
     from .scopes import Names
     from .written import Written
+
+
+def next_parts(query: model.Query) -> Iterator[Diagnostic]:
+    """What is wrong with NEXT around a part of the pattern: whether an event could come next must be known from it
+    alone.
+    """
+    scoped = (c for scope in model.scopes(query.pattern) for c in scope.conditions)
+    conditions = [c for c in (*query.conditions, *scoped) if not any(query.variable(v).negated for v in c.variables)]
+    for part in walk(query.pattern):
+        if not isinstance(part, Selected) or part.select != "NEXT":
+            continue
+        events = [node for node in outside_not(part.body) if isinstance(node, model.Event)]
+        of = {event.variable for event in events}
+        for condition in conditions:
+            if of.issuperset(condition.variables):
+                yield say_pattern.next_of_conditions(part.span, condition.span, "conditions between its events")
+        if len({(event.variable, event.conditions) for event in events}) > len(of):
+            yield say_pattern.next_of_conditions(part.span, None, "several conditions on one variable")
 
 
 def selection(

@@ -11,7 +11,16 @@ from cepc_runtime.cheap_dataclass import dataclass
 
 from ..diagnostics.listed import listed
 from ..explaining.describe import duration
-from .constraints import AfterMatchConstraint, Constraint, Joint, Local, Negated, SelectionConstraint, WithinConstraint
+from .constraints import (
+    AfterMatchConstraint,
+    Constraint,
+    Joint,
+    Local,
+    Negated,
+    PartConstraint,
+    SelectionConstraint,
+    WithinConstraint,
+)
 from .missing import BeginsElsewhen, Question, Stopped, Unfinished, came, missing, spoiled_by
 from .scope import equals, time_text
 from .values import condition_values, local_text
@@ -88,7 +97,7 @@ class Absent:
                     yield f"and {len(failed) - SHOWN} more"
                 if not tried:
                     yield "it is not true in each iteration of the pattern"
-            case Negated() | SelectionConstraint():
+            case Negated() | SelectionConstraint() | PartConstraint():
                 rows = spoiled_by(self.finder, self.asked, stopped, constraint)
                 what = "this came" if isinstance(constraint, Negated) else "this may not be skipped"
                 for line in self.values.event_lines([(row, self.values.type(row)) for row in rows]):

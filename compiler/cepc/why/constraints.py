@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cepc_grammar.pattern import Named, Not, Repeat, children, fold, over, walk
+from cepc_grammar.pattern import Named, Not, Repeat, Selected, children, fold, over, walk
 from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.windows import Sessions, Unbounded
 
@@ -49,6 +49,13 @@ class SelectionConstraint:
 
 
 @dataclass(frozen=True, slots=True)
+class PartConstraint:
+    """NEXT or CONTIGUOUS around a part of the pattern."""
+
+    part: Selected[model.Pattern]
+
+
+@dataclass(frozen=True, slots=True)
 class WithinConstraint:
     """WITHIN, in ticks; or WITHIN SESSION."""
 
@@ -56,7 +63,7 @@ class WithinConstraint:
     session: bool = False
 
 
-Constraint = Local | Joint | Negated | AfterMatchConstraint | SelectionConstraint | WithinConstraint
+Constraint = Local | Joint | Negated | AfterMatchConstraint | SelectionConstraint | PartConstraint | WithinConstraint
 
 
 def constraints_of(query: model.Query) -> tuple[Constraint, ...]:
@@ -71,6 +78,7 @@ def constraints_of(query: model.Query) -> tuple[Constraint, ...]:
     for scope in model.scopes(query.pattern):
         found += (Joint(c, scope.name) for c in scope.conditions if not negated & set(c.variables))
     found += (Negated(node) for node in walk(query.pattern) if isinstance(node, Not))
+    found += (PartConstraint(node) for node in walk(query.pattern) if isinstance(node, Selected))
     if query.after_match is not None:
         found.append(AfterMatchConstraint())
     if query.select != "ANY":
@@ -88,6 +96,7 @@ def without(query: model.Query, dropped: Collection[Constraint]) -> model.Query:
     locals_ = {(d.variable, d.condition) for d in dropped if isinstance(d, Local)}
     joints = {d.condition for d in dropped if isinstance(d, Joint)}
     nots: set[model.Pattern] = {d.negation for d in dropped if isinstance(d, Negated)}
+    freed = {d.part for d in dropped if isinstance(d, PartConstraint)}
 
     def kept(variable: str, conditions: tuple[Expression, ...]) -> tuple[Expression, ...]:
         return tuple(c for c in conditions if (variable, c) not in locals_)
@@ -101,6 +110,8 @@ def without(query: model.Query, dropped: Collection[Constraint]) -> model.Query:
                 return replace(node, conditions=kept(variable, conditions))
             case Not():
                 return replace(node, body=rebuilt(node.body))
+            case Selected() if node in freed:
+                return rebuilt(node.body)
             case Named(body, scope):
                 return replace(node, body=rebuilt(body), scope=replace(scope, conditions=asked(scope.conditions)))
             case _:

@@ -11,7 +11,16 @@ from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.events.grouped import arrange, select
 from cepc_runtime.events.letters import classify
 
-from .constraints import AfterMatchConstraint, Constraint, Local, Negated, SelectionConstraint, constraints_of, without
+from .constraints import (
+    AfterMatchConstraint,
+    Constraint,
+    Local,
+    Negated,
+    PartConstraint,
+    SelectionConstraint,
+    constraints_of,
+    without,
+)
 from .furthest import GroupEvent, Reached, awaited, furthest
 from .spoilers import spoilers
 
@@ -88,8 +97,8 @@ def _found(finder: Finder, asked: Question, dropped: Collection[Constraint]) -> 
 
 
 def spoiled_by(finder: Finder, asked: Question, stopped: Stopped, constraint: Constraint) -> tuple[int, ...]:
-    """The rows of the events because of which the match does not stand under a NOT or a SELECT."""
-    if not isinstance(constraint, Negated | SelectionConstraint):
+    """The rows of the events because of which the match does not stand under a NOT, a SELECT, or that of a part."""
+    if not isinstance(constraint, Negated | SelectionConstraint | PartConstraint):
         return ()
     after = AfterMatchConstraint if isinstance(constraint, SelectionConstraint) else ()
     others = (c for c in constraints_of(asked.query) if c != constraint)

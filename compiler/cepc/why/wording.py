@@ -12,7 +12,16 @@ from cepc_runtime.plan.stream import TIME, TYPE
 from .. import model
 from ..explaining.describe import duration, skipped
 from ..explaining.describe import pattern as pattern_text
-from .constraints import AfterMatchConstraint, Constraint, Joint, Local, Negated, SelectionConstraint, WithinConstraint
+from .constraints import (
+    AfterMatchConstraint,
+    Constraint,
+    Joint,
+    Local,
+    Negated,
+    PartConstraint,
+    SelectionConstraint,
+    WithinConstraint,
+)
 from .values import local_text, text_of
 
 if TYPE_CHECKING:
@@ -63,6 +72,8 @@ def constraint_text(constraint: Constraint, query: model.Query, stream: model.St
             return pattern_text(_typed(negation, query), stream)
         case AfterMatchConstraint():
             return f"AFTER MATCH SKIP {skipped(query, stream)}"
+        case PartConstraint(part):
+            return pattern_text(_typed(part, query), stream)
         case SelectionConstraint():
             return f"SELECT {query.select}"
         case WithinConstraint(span, session):

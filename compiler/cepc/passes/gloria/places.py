@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from cepc_grammar.pattern import And, Not, Or, Repeat, Seq, Some
+from cepc_grammar.pattern import And, Not, Or, Repeat, Selected, Seq, Some
 from cepc_runtime.cheap_dataclass import dataclass
 
 from ..pattern import Event, events, outline
@@ -120,7 +120,7 @@ class _Writer:
             case Event(letter):
                 self._occurrences[letter] += 1
                 return self._place(event, Type((letter,), self._occurrences[letter] - 1))
-            case And() | Some():
+            case And() | Some() | Selected():
                 letters = tuple(sorted({e.letter for e in events(pattern)}))
                 return self._place(event, Type(letters, len(self.places), self.owner))  # copies are types of their own
             case Seq(parts):

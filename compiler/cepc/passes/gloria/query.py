@@ -23,8 +23,8 @@ class Type(NamedTuple):
     """What the paper calls an event type: a letter, and which of its places in a pattern is meant.
 
     The paper lets a type stand in a query once (§6, assumption 2). Here the second place of a letter is a type of its
-    own, which corresponds to the second place of that letter in other queries. An operand of AND or SOME is reduced
-    to one type with all its letters, which belongs to its query (`owner`) and is never shared.
+    own, which corresponds to the second place of that letter in other queries. A part under AND, SOME, NEXT or
+    CONTIGUOUS is reduced to one type with all its letters, which belongs to its query (`owner`) and is never shared.
     """
 
     letters: tuple[int, ...]

@@ -227,6 +227,17 @@ def too_large(span: Span, events: int, levels: int) -> Diagnostic:
     )
 
 
+def next_of_conditions(part: Span, condition: Span | None, what: str) -> Diagnostic:
+    return Diagnostic(
+        "E0418",
+        f"NEXT of a part with {what}",
+        part,
+        "which event could come next has to be seen from each event by itself",
+        others=() if condition is None else (Label(condition, "this is about several events of the part"),),
+        hint="write CONTIGUOUS instead, or `SELECT NEXT` for the whole pattern, which looks at all conditions",
+    )
+
+
 def overflow(span: Span, part: Span) -> Diagnostic:
     return Diagnostic(
         "W0401",
