@@ -267,6 +267,8 @@ SENTENCES = [
     ("SEQ(A, SEQ(B, C)+)", "an A, then one or more times (a B, then a C)"),
     ("SEQ(OR(A, B)+, C?)", "one or more times (an A or a B), then perhaps a C"),
     ("SEQ(AND(A, B), C)", "(an A and a B in any order), then a C"),
+    ("CONTIGUOUS(A, B+)", "(an A, then one or more B, with nothing in between)"),
+    ("SEQ(NEXT(A, B), C)", "(an A, then a B, with none in between with which it could go on), then a C"),
     ("SOME(A, B)", "an A, a B, or both"),
     ("SOME(A, B, C)", "one or more of an A, a B and a C"),
     ("AND(A, B, NOT C)", "an A and a B in any order, with no C in the window"),

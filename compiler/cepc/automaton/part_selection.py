@@ -23,19 +23,21 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PartOfPattern:
     """How P begins, and the ways on from each of its places; an End leads out of it."""
 
     first: tuple[Way, ...]
     ways: Mapping[int, tuple[Way, ...]]
 
 
-def contiguous(part: Part, guard: Guard) -> Part:
+def contiguous(part: PartOfPattern, guard: Guard) -> PartOfPattern:
     """The part with the guard on all ways between its events."""
-    return Part(part.first, {place: _guarded(ways, guard) for place, ways in part.ways.items()})
+    return PartOfPattern(part.first, {place: _guarded(ways, guard) for place, ways in part.ways.items()})
 
 
-def next_ones(part: Part, guard: Callable[[frozenset[int]], Guard], new_state: Callable[[], int]) -> Part:
+def next_ones(
+    part: PartOfPattern, guard: Callable[[frozenset[int]], Guard], new_state: Callable[[], int]
+) -> PartOfPattern:
     """The part with guards against what could come next instead; `guard` is that against events of some letters. A
     variable has the same test in all of the part.
     """
@@ -44,12 +46,12 @@ def next_ones(part: Part, guard: Callable[[frozenset[int]], Guard], new_state: C
 
 @dataclass(slots=True)
 class _Following:
-    part: Part
+    part: PartOfPattern
     guard: Callable[[frozenset[int]], Guard]
     new_state: Callable[[], int]
     states: dict[tuple[int, frozenset[int]], int] = field(default_factory=dict)
 
-    def run(self) -> Part:
+    def run(self) -> PartOfPattern:
         first = tuple(self._to(way, self.part.first) for way in self.part.first)
         found: dict[int, tuple[Way, ...]] = {}
         waiting = list(self.states)
@@ -61,7 +63,7 @@ class _Following:
             ways = tuple(self._to(way, onward) for way in self.part.ways[place])
             found[number] = _guarded(ways, self.guard(could_follow)) if could_follow else ways
             waiting += list(self.states)[known:]
-        return Part(first, found)
+        return PartOfPattern(first, found)
 
     def _to(self, way: Way, others: Iterable[Way]) -> Way:
         """The way to its place, of all that the same event leads to by one of the `others`."""

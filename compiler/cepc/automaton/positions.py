@@ -14,7 +14,7 @@ from cepc_runtime.plan.stream import Letter
 from .. import model
 from .fragments import End, Fragment, OpenEdge, Way, entering, nonempty, through, weakest
 from .letters import Letters, letter_of
-from .part_selection import Part, contiguous, next_ones
+from .part_selection import PartOfPattern, contiguous, next_ones
 from .product import product
 
 MAX_STATES = 4_000
@@ -268,7 +268,7 @@ def _selected(c: Construction, part: Selected[model.Pattern], place: PatternPlac
     outer, c.ways = c.ways, {}
     fragment = _fragment(c, part.body, place)
     fragment.connect((End(),))
-    inside, c.ways = Part(fragment.first, c.ways), outer
+    inside, c.ways = PartOfPattern(fragment.first, c.ways), outer
 
     def guard(letters: frozenset[int]) -> Guard:
         return Guard(_one_of(c, letters), place.track)

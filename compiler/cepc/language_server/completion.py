@@ -9,6 +9,7 @@ from typing import Literal as OneOf
 from cepc_grammar import ast
 from cepc_grammar.next_words import next_words
 from cepc_grammar.parser import pattern_of
+from cepc_grammar.pattern import SELECTION_WORDS
 from cepc_grammar.pattern import walk as subpatterns
 from cepc_grammar.printer import to_text
 from cepc_grammar.spelling import name_text
@@ -66,7 +67,7 @@ CLAUSES: Final = frozenset(
      "AFTER", "SLIDE", "OFFSET", "GIVEN", "EXPECT", "VALUES", "FOR", "WITH"}
 )  # fmt: skip
 _OTHER_SPELLINGS: Final = frozenset({"GROUPBY", "GROUP_BY", "REGEXP"})  # of what is suggested anyway
-_OPERATORS: Final = frozenset({"SEQ", "AND", "OR", "SOME", "NOT", "PATTERN", "AS"})
+_OPERATORS: Final = SELECTION_WORDS | {"SEQ", "AND", "OR", "SOME", "NOT", "PATTERN", "AS"}
 
 
 def completion(source: Source, offset: int, program: EditedProgram) -> Completion:
