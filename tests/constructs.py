@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 OF_COLUMNS: Final = ("COUNT", "SUM", "AVG", "MIN", "MAX", "VARIANCE", "VAR_POP", "STDDEV", "STDDEV_POP")
 OF_ALL_MATCHES: Final = (*OF_COLUMNS, "TRY_COUNT", "TRY_SUM")
-AGGREGATES: Final = (*OF_ALL_MATCHES, "FIRST", "LAST", "COLLECT")
+AGGREGATES: Final = (*OF_ALL_MATCHES, "FIRST", "LAST", "COLLECT", "MIN_BY", "MAX_BY")
 EXACT_FLOAT: Final = 2**53
 
 
@@ -178,6 +178,7 @@ def _results(query: ast.Query, types: dict[str, str]) -> Iterator[str]:
     for call in calls:
         if call.function.text in AGGREGATES:
             yield f"{call.function.text} {_type_of(call.arguments, types)}"
+            yield from ["DISTINCT"] * call.distinct
     for item in query.returns.items:
         if isinstance(item.expression, ast.Cast):
             yield "a cast around an aggregate"
@@ -293,7 +294,9 @@ def _among(name: str, names: tuple[str, ...]) -> bool:
 
 
 OF_PARTS: Final = ("CONTIGUOUS of a part", "NEXT of a part")
-MATCHES_ONLY: Final = ("FIRST…", "LAST…", "COLLECT…", "MATCH *", "bound of a match")
+MATCHES_ONLY: Final = (
+    "FIRST…", "LAST…", "COLLECT…", "MIN_BY…", "MAX_BY…", "DISTINCT", "MATCH *", "bound of a match"
+)  # fmt: skip
 AGGREGATES_ONLY: Final = ("TRY_…", *SLIDES, "OFFSET", "a cast around an aggregate", "counted…")
 OF_SEVERAL: Final = (
     "COUNT of events",
@@ -301,6 +304,9 @@ OF_SEVERAL: Final = (
     "FIRST…",
     "LAST…",
     "COLLECT…",
+    "MIN_BY…",
+    "MAX_BY…",
+    "DISTINCT",
 )
 NEVER: Final = (
     Rule(("match query", *MATCHES_ONLY), ("aggregate query", *AGGREGATES_ONLY), "it is of the other kind of query"),
@@ -323,7 +329,7 @@ NEVER: Final = (
     Rule(("SOME",), (*AFTER, "reluctant"), "SOME has no order of preference"),
     Rule(
         ("MATCH *",),
-        (*(f"{function}…" for function in OF_COLUMNS), "FIRST…", "LAST…", "COLLECT…"),
+        (*(f"{function}…" for function in OF_COLUMNS), "FIRST…", "LAST…", "COLLECT…", "MIN_BY…", "MAX_BY…", "DISTINCT"),
         "it is all of RETURN",
     ),
     Rule(

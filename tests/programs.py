@@ -151,6 +151,13 @@ OF_LISTS = (
     "MIN({v}.n)", "MIN({v}.at)", "MIN({v}.o)", "MAX({v}.x)", "MAX({v}.y)", "MAX({v}.z)", "MAX({v}.d)",
     "VARIANCE({v}.x)", "VAR_POP({v}.n)", "STDDEV({v}.z)", "STDDEV_POP({v}.x)",
 )  # fmt: skip
+OF_ITS_EVENTS = (
+    "COUNT(DISTINCT {v}.x)", "COUNT(DISTINCT {v}.y)", "COUNT(DISTINCT {v}.g)", "SUM(DISTINCT {v}.z)", "AVG(DISTINCT {v}.x)",
+    "SUM(DISTINCT {v}.y)", "COLLECT(DISTINCT {v}.k)", "COUNT(DISTINCT {v}.o)", "MIN_BY({v}.x, {v}.y)",
+    "MAX_BY({v}.g, {v}.x)", "MIN_BY({v}.at, {v}.z)", "MAX_BY({v}.y, {v}.n)", "MAX_BY({v}.x + 1, {v}.d)", "MIN_BY({v}.d, {v}.g)",
+    "MAX_BY({v}.k, {v}.x % 2)",
+)  # fmt: skip
+"""Of a match's events, in a match query alone."""
 SINGLES = ("{v}.x", "{v}.y", "{v}.g", "{v}.at", "{v}.x + 1", "COALESCE({v}.x, -1)")
 
 
@@ -251,6 +258,14 @@ def query(chance: Random, name: str, asked: Asked) -> str:
         items = ["word", *items]
     if match and chance.random() < 0.1:
         items = ["*"]
+    own = Random(f"{items} {tree.text}")  # draws of its own, so that all others are as before
+    if (
+        match
+        and items != ["*"]
+        and (lists := [v for v, n in sorted(tree.counts.items()) if n > 1])
+        and own.random() < 0.4
+    ):
+        items.append(f"{own.choice(OF_ITS_EVENTS).format(v=own.choice(lists))} AS of_its_events")
     labelled = chance.random() < 0.1
     if labelled and items != ["*"]:
         items.append(chance.choice(("LABEL(owner) AS label", "CONCAT(LABEL(owner), '.') AS label")))

@@ -31,7 +31,9 @@ from cepc_runtime.sql.aggregate_functions import (
     COUNT,
     MATCH_NUMBER,
     MAX,
+    MAX_BY,
     MIN,
+    MIN_BY,
     STDDEV,
     SUM,
     AggregateFunction,
@@ -117,11 +119,11 @@ def test_every_spelling_is_listed_by_cepc_functions() -> None:
 
 
 def test_what_can_be_counted_has_what_it_ends_with() -> None:
-    assert spellings(countable=False) == ("COLLECT", "MATCH_NUMBER")
+    assert spellings(countable=False) == ("COLLECT", "MIN_BY", "MAX_BY", "MATCH_NUMBER")
     assert [f for f in AGGREGATES if (f.end is not None) != (f.combination == "sums")] == []
-    assert {f.combination: f for f in AGGREGATES if f.combination != "sums"} == {
-        "least": MIN, "greatest": MAX, "list": COLLECT, "number": MATCH_NUMBER
-    }  # fmt: skip
+    assert [(f.combination, f) for f in AGGREGATES if f.combination != "sums"] == [
+        ("least", MIN), ("greatest", MAX), ("list", COLLECT), ("list", MIN_BY), ("list", MAX_BY), ("number", MATCH_NUMBER)
+    ]  # fmt: skip
     assert all(function.gathers[-1:] == (role,) for role, function in ALONE.items() if role != "one")
 
 

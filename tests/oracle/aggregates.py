@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from .stream import Events
 
-MATCH_ONLY = ("FIRST", "LAST", "COLLECT")
+MATCH_ONLY = ("FIRST", "LAST", "COLLECT", "MIN_BY", "MAX_BY")
 
 
 class DoesNotFit(Exception):  # noqa: N818
@@ -40,6 +40,8 @@ class Aggregate:
     variable: str | None  # None: COUNT(*)
     argument: Typed
     of_matches: bool
+    distinct: bool = False
+    by: Typed | None = None
 
     @property
     def type(self) -> Type:
@@ -69,6 +71,11 @@ class Aggregate:
             return sum(len(bound) for bound in matches[0].values()) if self.of_matches else len(matches)
         bound = [event for bindings in matches for event in bindings.get(self.variable, ())]
         every = [self.argument.run({self.variable: events.rows[event], None: events.rows[event]}) for event in bound]
+        if self.by is not None:
+            keys = [self.by.run({self.variable: events.rows[event], None: events.rows[event]}) for event in bound]
+            return _at_best(every, keys, greatest=self.function == "MAX_BY")
+        if self.distinct:
+            every = _different(every)
         values = [value for value in every if value is not None]
         match self.function:
             case "COUNT" | "TRY_COUNT":
@@ -115,7 +122,8 @@ def aggregate(
 ) -> Aggregate:
     """The call made ready. Its argument is about the events of exactly one variable."""
     function = call.function.text.upper()
-    if call.distinct or len(call.arguments) != 1 or (function in MATCH_ONLY and not of_matches):
+    by_another = function in ("MIN_BY", "MAX_BY")
+    if len(call.arguments) != 1 + by_another or ((function in MATCH_ONLY or call.distinct) and not of_matches):
         raise Unsupported(f"{function} in this place")
     argument = call.arguments[0]
     if isinstance(argument, ast.Star):
@@ -132,11 +140,34 @@ def aggregate(
         return events.column(rest, variable) if rest else constant(INT, 1)  # COUNT(E): every event counts
 
     typed = compiled(argument, leaf)
+    by = compiled(call.arguments[1], leaf) if by_another else None
     if len(mentioned) != 1:
         raise Unsupported("an aggregate's argument mentions one variable")
     if typed.type == STRING and function in ("SUM", "TRY_SUM", "AVG"):
         typed = converted(typed, DOUBLE)
-    return Aggregate(function, mentioned.pop(), typed, of_matches)
+    return Aggregate(function, mentioned.pop(), typed, of_matches, call.distinct, by)
+
+
+def _different(values: list[Any]) -> list[Any]:
+    """Each value once, where it is first."""
+    found: list[Any] = []
+    for value in values:
+        if all(not _equal(value, other) for other in found):
+            found.append(value)
+    return found
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return one is other if one is None or other is None else bool(order_key(one) == order_key(other))
+
+
+def _at_best(values: list[Any], keys: list[Any], *, greatest: bool) -> Any:
+    """The value of the first of those with the best key."""
+    known = [key for key in keys if key is not None]
+    if not known:
+        return None
+    best = (max if greatest else min)(known, key=order_key)
+    return next(value for value, key in zip(values, keys, strict=True) if _equal(key, best))
 
 
 def _double_for(kind: Type) -> Type:

@@ -69,8 +69,8 @@ def written(node: ast.Expression) -> str:
             return f"{'TRY_' if safe else ''}CAST({written(operand)} AS {type_name(kind)})"
         case ast.Extract(field, operand):
             return f"extract({field} FROM {written(operand)})"
-        case ast.Call(function, arguments):
-            return _call(function.text, ", ".join(map(written, arguments)))
+        case ast.Call(function, arguments, distinct):
+            return _call(function.text, ("DISTINCT " if distinct else "") + ", ".join(map(written, arguments)))
         case ast.Member(operand, name):
             return f"{written(operand)}.{name.text}"
         case ast.Index(operand, index):

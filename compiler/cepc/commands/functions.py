@@ -28,6 +28,11 @@ OF_EVENTS = {
         ),
         ("STDDEV(v.x), STDDEV_POP(v.x)", "the roots of the two"),
         ("TRY_COUNT(…), TRY_SUM(…)", "the same, null where the result does not fit its type"),
+        ("COUNT(DISTINCT v.x)", "in a match query: the number of different x; DISTINCT stands in SUM and others, too"),
+        (
+            "MIN_BY(v.x, v.y), MAX_BY(v.x, v.y)",
+            "in a match query: the x of the first event bound to v that has the least, or the greatest y",
+        ),
         ("COLLECT(v.x)", "in a match query: the x of the events bound to v, an array in their order"),
         ("FIRST(v).x, LAST(v).x", "the x of the first and of the last event bound to v"),
         ("MATCH_NUMBER()", "in a match query with AFTER MATCH: 1, 2, … in the order of the partition's matches"),

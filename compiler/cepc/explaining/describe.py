@@ -9,7 +9,7 @@ from cepc_grammar.pattern import Named, Not, Repeat, Selected, Seq, fold, word
 from cepc_grammar.spelling import quantifier_text, string_text
 from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.stream import PLACE
-from cepc_runtime.sql.expression import Aggregate, Field, Literal, as_written, of_variable, rewrite
+from cepc_runtime.sql.expression import Aggregate, Field, Literal, as_written, in_parentheses, of_variable, rewrite
 from cepc_runtime.sql.spark_sql import to_sql
 from cepc_runtime.sql.types import DATE
 
@@ -222,10 +222,7 @@ def _leaf(leaf: Field | Aggregate) -> str:
         owner = leaf.variable if leaf.at == "each" else f"{leaf.at.upper()}({leaf.variable})"
         return of_variable(owner, leaf.column) if owner else as_written(leaf.column)
     name = ("TRY_" if leaf.safe else "") + leaf.function.written
-    if leaf.function.numbers:
-        return f"{name}()"
-    inside = "*" if leaf.variable is None else expression(leaf.argument) if leaf.argument else leaf.variable
-    return f"{name}({inside})"
+    return f"{name}({in_parentheses(leaf, expression)})"
 
 
 def _is_enclosed(text: str) -> bool:

@@ -165,16 +165,14 @@ def aggregate(site: CallSite, call: ast.Call, function: AggregateFunction) -> Ex
             return Aggregate(function, None, None, safe, None, BIGINT)
         case (ast.Reference() as reference,) if isinstance(variable := site.scope.variable(reference), VariableInfo):
             if isinstance(site.scope.reference(reference), Diagnostic) or function.counts:
-                return _of_event(function, reference, variable, safe=safe)
-        case (argument,):
-            pass
-        case _:
-            return say.argument_count(call.span, f"{name}(x)", 1, 1, len(call.arguments))
-    argument = call.arguments[0]
-    typed = site.argument(name, argument)
-    if typed is None:
-        return None
-    return _of_expression(site.scope, function, name, typed, argument)
+                return _of_event(function, reference, variable, safe=safe, distinct=call.distinct)
+    least = 2 if function.by else 1
+    if len(call.arguments) != least:
+        usage = f"{name}(x, y)" if function.by else f"{name}(x)"
+        return say.argument_count(call.span, usage, least, least, len(call.arguments))
+    typed = [site.argument(name, argument) for argument in call.arguments]
+    arguments = tuple(argument for argument in typed if argument is not None)
+    return None if len(arguments) < len(typed) else _of_values(function, arguments, call)
 
 
 def running(site: CallSite, call: ast.Call) -> Expression | Diagnostic | None:
@@ -200,20 +198,20 @@ def _aggregate_refused(site: CallSite, call: ast.Call, name: str, function: Aggr
         return say.aggregate_not_allowed(call.span, name, site.context.value, numbers=function.numbers)
     if site.inside:
         return say.nested_aggregate(call.span, site.inside, name)
-    if call.distinct:
+    if call.distinct and (not site.context.is_match or function.by or function.numbers):
         return say.distinct(call.span, name, of_match=site.context.is_match)
     if function.numbers and not site.context.is_match:
         return say.number_of_matches(call.span)
     if not function.countable and not site.context.is_match:
-        return say.collect_not_allowed(call.span)
+        return say.list_of_all_matches(call.span, name)
     return None
 
 
 def _of_event(
-    function: AggregateFunction, reference: ast.Reference, variable: VariableInfo, *, safe: bool
+    function: AggregateFunction, reference: ast.Reference, variable: VariableInfo, *, safe: bool, distinct: bool
 ) -> Expression | Diagnostic:
     """COUNT(E); other aggregates are of a column."""
-    if not function.counts:
+    if not function.counts or distinct:
         shown = ".".join(p.text for p in reference.parts)
         return say.event_as_value(reference.span, shown, _some_column(variable))
     return Aggregate(function, variable.name, None, safe, None, BIGINT)
@@ -225,22 +223,31 @@ def _some_column(variable: VariableInfo) -> str | None:
     return next(iter(numbers), next((column for column, _ in variable.columns), None))
 
 
-def _of_expression(
-    scope: Scope, function: AggregateFunction, name: str, typed: Expression, written: ast.Expression
+def _of_values(
+    function: AggregateFunction, arguments: tuple[Expression, ...], call: ast.Call
 ) -> Expression | Diagnostic:
-    if any(isinstance(node, Aggregate) for node in walk(typed)):
-        return say.nested_aggregate(written.span, name, "another aggregate")
-    mentioned = variables(typed)
-    if not mentioned:
-        columns = [node.column for node in walk(typed) if isinstance(node, Field)]
-        return say.no_variable(written.span, name, columns)
+    """Of one value for each event, or of two."""
+    name, span = call.function.text.upper(), call.arguments[0].span.to(call.arguments[-1].span)
+    nodes = [node for argument in arguments for node in walk(argument)]
+    if any(isinstance(node, Aggregate) for node in nodes):
+        return say.nested_aggregate(span, name, "another aggregate")
+    for argument, written in zip(arguments, call.arguments, strict=True):
+        if not variables(argument):
+            columns = [node.column for node in walk(argument) if isinstance(node, Field)]
+            return say.no_variable(written.span, name, columns)
+    mentioned = tuple(dict.fromkeys(v for argument in arguments for v in variables(argument)))
     if len(mentioned) > 1:
-        return say.mixed_variables(written.span, name, mentioned)
-    argument = _argument(function, name, typed, written)
-    if isinstance(argument, Diagnostic):
-        return argument
-    variable, type_ = scope.info(mentioned[0]), function.result(argument.type)
-    return Aggregate(function, variable.name, argument, name != function.written, None, type_)
+        return say.mixed_variables(span, name, mentioned)
+    typed = _argument(function, name, arguments[0], call.arguments[0])
+    if isinstance(typed, Diagnostic):
+        return typed
+    others = arguments[1:]
+    for one, written in zip(arguments, call.arguments, strict=True):
+        if (one in others or call.distinct) and not is_orderable(one.type):
+            return say.wrong_argument(written.span, name, "a type with an order", one.type)
+    type_, by = function.result(typed.type), next(iter(others), None)
+    safe = name != function.written
+    return Aggregate(function, mentioned[0], typed, safe, None, type_, distinct=call.distinct, by=by)
 
 
 def _argument(

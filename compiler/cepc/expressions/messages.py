@@ -261,11 +261,10 @@ def fraction_in_interval(span: Span, whole: str) -> Diagnostic:
 
 def distinct(span: Span, name: str, *, of_match: bool = False) -> Diagnostic:
     if of_match:
-        note = "COLLECT has all values of a match, equal ones too"
-        cure = f"write COLLECT for {name}, without it, and count them where the rows are read"
-    else:
-        note = "matches are counted and summed without being listed, so that equal values are not found"
-        cure = f"write a RETURN MATCH query and apply {name}(DISTINCT …) to its rows"
+        note = "it is of one event"
+        return Diagnostic("E0312", f"DISTINCT in {name}", span, note, hint="remove DISTINCT")
+    note = "matches are counted and summed without being listed, so that equal values are not found"
+    cure = f"write a RETURN MATCH query: {name}(DISTINCT …) in it is of each match, and may be applied to its rows"
     title, label = "DISTINCT in an aggregate", f"{name} cannot leave out equal values"
     return Diagnostic("E0312", title, span, label, notes=(note,), hint=f"remove DISTINCT, or {cure}")
 
@@ -326,12 +325,12 @@ def aggregate_in_column(span: Span, name: str) -> Diagnostic:
     )
 
 
-def collect_not_allowed(span: Span) -> Diagnostic:
+def list_of_all_matches(span: Span, name: str) -> Diagnostic:
     return Diagnostic(
         "E0311",
-        "COLLECT in an aggregate query",
+        f"{name} in an aggregate query",
         span,
-        "the array of one match's events; this query aggregates over all matches",
+        "it is of one match's events; this query aggregates over all matches",
         hint="write `RETURN MATCH …` for a row for each match",
     )
 

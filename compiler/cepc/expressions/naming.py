@@ -165,7 +165,7 @@ def _call(call: ast.Call) -> str:
         case "unix_timestamp" | "to_unix_timestamp", [_]:
             arguments = [*arguments, "yyyy-MM-dd HH:mm:ss"]
     shown = written if name in _AS_WRITTEN else name.upper() if name in _UPPER else name
-    return f"{shown}({', '.join(arguments)})"
+    return f"{shown}({'DISTINCT ' * call.distinct}{', '.join(arguments)})"
 
 
 def _type(written: ast.TypeExpr) -> str:

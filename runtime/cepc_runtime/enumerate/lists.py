@@ -68,9 +68,18 @@ class BoundLists:
         return self._known[variable]
 
 
-def aggregated(aggregate: Aggregate, counts: Ints, values: Any) -> tuple[Any, Bools]:
+def different(counts: Ints, values: Any) -> tuple[Ints, Any]:
+    """The lists without what is equal to an earlier value of the same list: NaN equals NaN, and 0.0 -0.0."""
+    rows, numbers = np.repeat(np.arange(len(counts)), counts), ranks(values).numbers
+    _, first = np.unique(rows * (numbers.max(initial=0) + 2) + numbers, return_index=True)
+    first.sort()
+    return np.bincount(rows[first], minlength=len(counts)), flat(values).take(pa.array(first))
+
+
+def aggregated(aggregate: Aggregate, counts: Ints, values: Any, by: Any = None) -> tuple[Any, Bools]:
     """The aggregate as a column, null where its value does not fit; and where it does not. `values` is its argument
-    for all events of the lists (None for COUNT of events). Of MATCH_NUMBER() the numbers are in place of counts.
+    for all events of the lists (None for COUNT of events), and `by` the second one if it has two. Of MATCH_NUMBER() the
+    numbers are in place of counts.
     """
     fits = np.zeros(len(counts), dtype=np.bool_)
     function = aggregate.function
@@ -79,6 +88,9 @@ def aggregated(aggregate: Aggregate, counts: Ints, values: Any) -> tuple[Any, Bo
     if aggregate.argument is None:
         return _ended(aggregate, Gathered(counts))
     values = flat(values)
+    if function.by:
+        places, none = _best(function.by, counts, ranks(by).numbers)
+        return values.take(pa.array(places, mask=none)).cast(to_arrow(aggregate.type)), fits
     if function.combination == "list":
         offsets = np.append(starts_of(counts), len(values)).astype(np.int32)
         return pa.ListArray.from_arrays(pa.array(offsets), values).cast(to_arrow(aggregate.type)), fits
@@ -164,6 +176,18 @@ def _squared(integers: Column) -> Column:
 
 def _largest(numbers: Column) -> int:
     return max(abs(int(numbers.min())), abs(int(numbers.max()))) if len(numbers) else 0
+
+
+def _best(which: str, counts: Ints, numbers: Ints) -> tuple[Ints, Bools]:
+    """Of each list the place of the first of its least or greatest numbers; and where there is none but -1, null."""
+    rows, worst = np.repeat(np.arange(len(counts)), counts), int(numbers.max(initial=0)) + 1
+    order = np.where(numbers < 0, worst, numbers if which == "least" else worst - 1 - numbers)
+    sorted_ = np.lexsort((np.arange(len(rows)), order, rows))
+    places, some = np.zeros(len(counts), dtype=np.int64), counts > 0
+    places[some] = sorted_[starts_of(counts)[some]]
+    none = ~some
+    none[some] = numbers[places[some]] < 0
+    return places, none
 
 
 def _extreme(aggregate: Aggregate, counts: Ints, values: Any) -> Any:

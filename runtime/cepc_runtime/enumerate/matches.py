@@ -16,7 +16,7 @@ from ..sql.aggregate_texts import aggregate_text, cure
 from ..sql.evaluate import evaluate
 from ..sql.expression import Aggregate, Field, FieldKey, aggregates, fields
 from ..sql.types import is_float, to_arrow
-from .lists import BoundLists, aggregated, numbers, sums
+from .lists import BoundLists, aggregated, different, numbers, sums
 
 if TYPE_CHECKING:
     from ..plan.query import QueryPlan
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..results.as_columns import Results
     from ..sql.expression import Expression
     from .evaluation import Evaluator
+    from .lists import Lists
     from .standing import Matches
     from .timeline import Bools, Ints
 
@@ -139,7 +140,10 @@ class MatchValues:
 
     def _aggregate(self, aggregate: Aggregate) -> tuple[Any, Bools]:
         """The aggregate's column, and where it is to be an error that it does not fit."""
-        column, misfits = aggregated(aggregate, *self._of(aggregate, self._matches))
+        by = None
+        if aggregate.by is not None and aggregate.variable is not None:
+            by = self._values(aggregate.by, self._bound.lists(aggregate.variable))
+        column, misfits = aggregated(aggregate, *self._of(aggregate, self._matches), by)
         return column, np.zeros_like(misfits) if aggregate.safe else misfits
 
     def _of(self, aggregate: Aggregate, matches: Matches) -> tuple[Ints, Any]:
@@ -154,8 +158,13 @@ class MatchValues:
         lists = bound.lists(aggregate.variable)
         if aggregate.argument is None:
             return lists.counts, None
-        keys = {field.key: lists.positions for field in fields(aggregate.argument)}
-        return lists.counts, flat(self._evaluator.values(aggregate.argument, keys, len(lists.positions)))
+        values = self._values(aggregate.argument, lists)
+        return different(lists.counts, values) if aggregate.distinct else (lists.counts, values)
+
+    def _values(self, argument: Expression, lists: Lists) -> Any:
+        """Of all events of the lists."""
+        keys = {field.key: lists.positions for field in fields(argument)}
+        return flat(self._evaluator.values(argument, keys, len(lists.positions)))
 
 
 def _outside_aggregates(expression: Expression) -> list[Field]:

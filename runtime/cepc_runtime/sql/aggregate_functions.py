@@ -80,6 +80,7 @@ class AggregateFunction:
     divided: bool = False
     also: tuple[str, ...] = ()  # what others call it
     numbers: bool = False  # it is the number of the match in its partition, and has no argument
+    by: OneOf["", "least", "greatest"] = ""  # it is of the event where this is its second argument
 
     def __repr__(self) -> str:
         return self.written
@@ -273,9 +274,25 @@ STDDEV: Final = _of_spread("stddev", sample=True, root=True, also=("STDDEV_SAMP"
 STDDEV_POP: Final = _of_spread("stddev_pop", sample=False, root=True)
 COLLECT: Final = AggregateFunction("collect", "anything", Array, (), also=("COLLECT_LIST", "ARRAY_AGG"))
 
+MIN_BY: Final = AggregateFunction("min_by", "anything", _itself, (), by="least")
+MAX_BY: Final = AggregateFunction("max_by", "anything", _itself, (), by="greatest")
 MATCH_NUMBER: Final = AggregateFunction("match_number", "anything", lambda _: BIGINT, (), numbers=True)
 
-AGGREGATES: Final = (COUNT, SUM, AVG, MIN, MAX, VARIANCE, VAR_POP, STDDEV, STDDEV_POP, COLLECT, MATCH_NUMBER)
+AGGREGATES: Final = (
+    COUNT,
+    SUM,
+    AVG,
+    MIN,
+    MAX,
+    VARIANCE,
+    VAR_POP,
+    STDDEV,
+    STDDEV_POP,
+    COLLECT,
+    MIN_BY,
+    MAX_BY,
+    MATCH_NUMBER,
+)
 
 ALONE: Final = {"one": COUNT, "present": COUNT, "value": SUM, "least": MIN, "greatest": MAX}
 """By the role of one of the kernel's planes the aggregate that is just its number."""

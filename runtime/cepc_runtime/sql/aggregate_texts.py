@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from .expression import Call, Field, of_variable, walk
+from .expression import Call, Field, in_parentheses, of_variable, walk
 from .types import STRING, Interval
 
 if TYPE_CHECKING:
@@ -16,15 +16,12 @@ if TYPE_CHECKING:
 
 def aggregate_text(aggregate: Aggregate) -> str:
     """The aggregate in a user's words."""
-    name = aggregate.function.written
-    if aggregate.variable is None:
-        return f"{name}()" if aggregate.function.numbers else f"{name}(*)"
-    match aggregate.argument:
-        case None:
-            return f"{name}({aggregate.variable})"
-        case Field(_, column):
-            return f"{name}({of_variable(aggregate.variable, column)})"
-    return f"{name}(… of {aggregate.variable})"
+
+    def part(argument: Expression) -> str:
+        variable = aggregate.variable or ""
+        return of_variable(variable, argument.column) if isinstance(argument, Field) else f"… of {variable}"
+
+    return f"{aggregate.function.written}({in_parentheses(aggregate, part)})"
 
 
 def cure(aggregate: Aggregate, shown: Iterable[Expression]) -> str:

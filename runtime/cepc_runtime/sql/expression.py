@@ -85,7 +85,8 @@ class Aggregate:
     `argument` is None when events themselves are counted, COUNT(*), COUNT(E), and for MATCH_NUMBER(). `safe` is
     TRY_COUNT, TRY_SUM, or a TRY_CAST around: null when the value does not fit. `target` is the type of a cast directly
     around a COUNT or an exact SUM, in which the runtime computes (docs/language.md, "Results"); `type` is then the
-    same. `running`: in a condition, of the events up to the one at hand.
+    same. `running`: in a condition, of the events up to the one at hand. `distinct`: of equal values the first alone.
+    `by` is the second argument of MIN_BY and MAX_BY.
     """
 
     function: AggregateFunction
@@ -95,13 +96,17 @@ class Aggregate:
     target: DataType | None
     type: DataType
     running: bool = False
+    distinct: bool = False
+    by: Expression | None = None
 
     def __post_init__(self) -> None:
         alone = self.function.counts or self.function.numbers
         if self.variable is None and (not alone or self.argument is not None):
             raise ValueError(f"{self.function} of no variable")
-        if self.argument is None and not alone:
+        if self.argument is None and (not alone or self.distinct):
             raise ValueError(f"{self.function} of no argument")
+        if (self.by is None) != (not self.function.by):
+            raise ValueError(f"{self.function} by {self.by}")
         if self.target is not None and self.target != self.type:
             raise ValueError(f"the type {self.type.sql} differs from the target {self.target.sql}")
 
@@ -158,8 +163,8 @@ def children(expression: Expression) -> tuple[Expression, ...]:
     match expression:
         case Call(arguments=arguments):
             return arguments
-        case Aggregate(argument=argument) if argument is not None:
-            return (argument,)
+        case Aggregate(argument=argument, by=by) if argument is not None:
+            return (argument,) if by is None else (argument, by)
     return ()
 
 
@@ -188,6 +193,14 @@ def variables(expression: Expression) -> tuple[str, ...]:
     return tuple(dict.fromkeys(v for v in found if v is not None))
 
 
+def in_parentheses(aggregate: Aggregate, text: Callable[[Expression], str]) -> str:
+    """What stands behind the name of an aggregate, given how expressions are written."""
+    if aggregate.argument is None:
+        return "" if aggregate.function.numbers else aggregate.variable or "*"
+    by = "" if aggregate.by is None else f", {text(aggregate.by)}"
+    return f"{'DISTINCT ' * aggregate.distinct}{text(aggregate.argument)}{by}"
+
+
 def functions(expression: Expression) -> tuple[str, ...]:
     """The names of the different functions that it calls."""
     return tuple(dict.fromkeys(node.function for node in walk(expression) if isinstance(node, Call)))
@@ -209,10 +222,10 @@ def rewrite(expression: Expression, change: Callable[[Expression], Expression]) 
             new = tuple(rewrite(a, change) for a in arguments)
             if any(n is not a for n, a in zip(new, arguments, strict=True)):
                 expression = replace(expression, arguments=new)
-        case Aggregate(argument=argument) if argument is not None:
-            changed = rewrite(argument, change)
-            if changed is not argument:
-                expression = replace(expression, argument=changed)
+        case Aggregate(argument=argument, by=by) if argument is not None:
+            changed, other = rewrite(argument, change), None if by is None else rewrite(by, change)
+            if changed is not argument or other is not by:
+                expression = replace(expression, argument=changed, by=other)
     return change(expression)
 
 
@@ -254,9 +267,11 @@ def to_data(expression: Expression) -> dict[str, Any]:
             return {"field": column, "of": variable, "at": at, "type": type_.sql}
         case Call(function, arguments, type_):
             return {"call": function, "arguments": [to_data(a) for a in arguments], "type": type_.sql}
-        case Aggregate(function, variable, argument, safe, target, type_, running):
+        case Aggregate(function, variable, argument, safe, target, type_, running, distinct, by):
             return {
                 **({"running": True} if running else {}),
+                **({"distinct": True} if distinct else {}),
+                **({} if by is None else {"by": to_data(by)}),
                 "aggregate": function.name,
                 "of": variable,
                 "argument": None if argument is None else to_data(argument),
@@ -279,8 +294,9 @@ def from_data(data: dict[str, Any]) -> Expression:
         case {"aggregate": function, "of": variable, "argument": argument, "safe": safe, "target": target}:
             inner = None if argument is None else from_data(argument)
             wanted = None if target is None else from_text(target)
-            is_running = bool(data.get("running"))
-            return Aggregate(aggregate_named(function), variable, inner, safe, wanted, type_, is_running)
+            flags = bool(data.get("running")), bool(data.get("distinct"))
+            by = from_data(data["by"]) if "by" in data else None
+            return Aggregate(aggregate_named(function), variable, inner, safe, wanted, type_, *flags, by)
     raise ValueError(f"not an expression: {data!r}")
 
 

@@ -10,7 +10,7 @@ import decimal
 import math
 from typing import TYPE_CHECKING, Final
 
-from .expression import Aggregate, Call, Expression, Field, Literal, as_written, of_variable, rewrite
+from .expression import Aggregate, Call, Expression, Field, Literal, as_written, in_parentheses, of_variable, rewrite
 from .literal import literal_sql
 from .types import BIGINT, INT, is_numeric, quote_name
 
@@ -105,9 +105,7 @@ def _readable(leaf: Field | Aggregate) -> str:
             return of_variable(variable, column)
         case Field(variable, column, at):
             return f"{at.upper()}({variable}).{as_written(column)}"
-    alone = "" if leaf.function.numbers else leaf.variable or "*"
-    called = alone if leaf.argument is None else describe(leaf.argument)
-    text = f"{'RUNNING ' * leaf.running}{leaf.function.written}({called})"
+    text = f"{'RUNNING ' * leaf.running}{leaf.function.written}({in_parentheses(leaf, describe)})"
     if leaf.target is not None:
         return f"{'TRY_' * leaf.safe}CAST({text} AS {leaf.target.sql})"
     return f"{'TRY_' * leaf.safe}{text}"
