@@ -174,9 +174,12 @@ def _results(query: ast.Query, types: dict[str, str]) -> Iterator[str]:
         yield from ["OFFSET"] * (offset % slide != 0)
         yield "SLIDE at WITHIN" if slide == within else "SLIDE below WITHIN" if slide < within else "SLIDE above WITHIN"
     if any(isinstance(item.expression, ast.Star) for item in query.returns.items):
-        yield "MATCH *"
+        yield "EACH *" if query.returns.each else "MATCH *"
+    yield from ["EACH"] * query.returns.each
     for call in calls:
-        if call.function.text in AGGREGATES:
+        if call.running:
+            yield "RUNNING in EACH"
+        elif call.function.text in AGGREGATES:
             yield f"{call.function.text} {_type_of(call.arguments, types)}"
             yield from ["DISTINCT"] * call.distinct
     for item in query.returns.items:
@@ -295,7 +298,7 @@ def _among(name: str, names: tuple[str, ...]) -> bool:
 
 OF_PARTS: Final = ("CONTIGUOUS of a part", "NEXT of a part")
 MATCHES_ONLY: Final = (
-    "FIRST…", "LAST…", "COLLECT…", "MIN_BY…", "MAX_BY…", "DISTINCT", "MATCH *", "bound of a match"
+    "FIRST…", "LAST…", "COLLECT…", "MIN_BY…", "MAX_BY…", "DISTINCT", "EACH…", "RUNNING in EACH", "MATCH *", "bound of a match"
 )  # fmt: skip
 AGGREGATES_ONLY: Final = ("TRY_…", *SLIDES, "OFFSET", "a cast around an aggregate", "counted…")
 OF_SEVERAL: Final = (

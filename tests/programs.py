@@ -212,6 +212,20 @@ def _returns(chance: Random, tree: Tree, match: bool, after: bool = False) -> li
     return [*found, *(["MATCH_NUMBER()"] * (after and chance.random() < 0.5)), "COUNT(*)"]
 
 
+OF_EVENTS = (
+    "VARIABLE()", "VARIABLE()", "x", "k", "at", "y + 1", "COALESCE(g, VARIABLE())", "{v}.x", "{v}.g", "COALESCE({v}.x, x + 1)",
+    "RUNNING COUNT(*)", "RUNNING COUNT({v})", "RUNNING COUNT({v}.y)", "RUNNING SUM({v}.x)", "RUNNING SUM({v}.y)",
+    "RUNNING SUM({v}.z)", "RUNNING SUM({v}.n)", "RUNNING AVG({v}.x)", "RUNNING AVG({v}.y)", "RUNNING AVG({v}.z)",
+    "RUNNING MIN({v}.x)", "RUNNING MAX({v}.g)", "RUNNING MIN({v}.y)", "RUNNING MAX({v}.o)", "RUNNING MAX({v}.at)",
+    "x - RUNNING AVG({v}.x)", "CAST(RUNNING SUM({v}.n + 1) AS STRING)",
+)  # fmt: skip
+"""In RETURN EACH: what is of the row's event."""
+
+
+def _of_events(chance: Random, names: list[str]) -> list[str]:
+    return [item.format(v=chance.choice(names)) for item in some(chance, OF_EVENTS, 4)]
+
+
 # ---- queries ---------------------------------------------------------------------------------------------------------
 
 
@@ -266,11 +280,18 @@ def query(chance: Random, name: str, asked: Asked) -> str:
         and own.random() < 0.4
     ):
         items.append(f"{own.choice(OF_ITS_EVENTS).format(v=own.choice(lists))} AS of_its_events")
+    each = match and own.random() < 0.15
+    if each:
+        items += [f"{item} AS e{i}" for i, item in enumerate(_of_events(own, sorted(tree.counts)))]
     labelled = chance.random() < 0.1
     if labelled and items != ["*"]:
         items.append(chance.choice(("LABEL(owner) AS label", "CONCAT(LABEL(owner), '.') AS label")))
     labels = f" WITH (owner = 'team {name}', note = 'none')" if labelled else ""
-    clauses = [f"QUERY {name}{labels}", f"RETURN {'MATCH ' if match else ''}{', '.join(items)}", f"PATTERN {tree.text}"]
+    clauses = [
+        f"QUERY {name}{labels}",
+        f"RETURN {('EACH ' if each else 'MATCH ') if match else ''}{', '.join(items)}",
+        f"PATTERN {tree.text}",
+    ]
     clauses += [f"WHERE {where}"] * bool(where) + [f"GROUP BY {group}"] * bool(group)
     # the one word of a stream where words are not taken apart has few rows to choose from
     if chance.random() < (0.05 if match else 0.1) and keyed is not False:

@@ -36,6 +36,7 @@ from cepc_runtime.sql.aggregate_functions import (
     MIN_BY,
     STDDEV,
     SUM,
+    VARIABLE,
     AggregateFunction,
     aggregate_named,
     aggregate_written,
@@ -55,13 +56,36 @@ OTHERS = {
     ("cepc/running/spark_events.py", "count"): "a column of Spark's",
     ("cepc_grammar/builder.py", "COUNT"): "a query without RETURN counts; the grammar knows no types",
     ("cepc_runtime/sql/functions/times.py", "MIN"): "a minute",
+    **dict.fromkeys(
+        [
+            (f"{module}.py", "variable")
+            for module in (
+                "cepc/language_server/completion",
+                "cepc/language_server/hover",
+                "cepc/language_server/references",
+                "cepc/language_server/server",
+                "cepc/resolve/messages/names",
+                "cepc/resolve/variables",
+            )
+        ],
+        "a kind of name",
+    ),
+    **dict.fromkeys(
+        [
+            (f"{m}.py", "variable")
+            for m in ("cepc/resolve/tests", "cepc_runtime/enumerate/matches", "cepc_runtime/spark/rows")
+        ],
+        "a field of what RETURN MATCH * gives",
+    ),
     ("cepc_runtime/plan/as_json.py", "count"): "a way of executing a query",
     ("cepc_runtime/spark/streaming/query.py", "min"): "a setting of Spark's",
     ("cepc_runtime/spark/streaming/run.py", "max"): "a field of Spark's progress",
 }
 
 # Modules that make aggregates of their own; none compares one.
-MAKING = {"cepc_runtime/sql/expression.py", "cepc_runtime/panes/shared_panes.py"}
+MAKING = {
+    "cepc/resolve/results.py", "cepc_runtime/sql/expression.py", "cepc_runtime/panes/shared_panes.py",
+}  # fmt: skip
 
 
 def modules() -> Iterator[tuple[str, tuple[ast.AST, ...]]]:
@@ -119,10 +143,11 @@ def test_every_spelling_is_listed_by_cepc_functions() -> None:
 
 
 def test_what_can_be_counted_has_what_it_ends_with() -> None:
-    assert spellings(countable=False) == ("COLLECT", "MIN_BY", "MAX_BY", "MATCH_NUMBER")
+    assert spellings(countable=False) == ("COLLECT", "MIN_BY", "MAX_BY", "MATCH_NUMBER", "VARIABLE")
     assert [f for f in AGGREGATES if (f.end is not None) != (f.combination == "sums")] == []
     assert [(f.combination, f) for f in AGGREGATES if f.combination != "sums"] == [
-        ("least", MIN), ("greatest", MAX), ("list", COLLECT), ("list", MIN_BY), ("list", MAX_BY), ("number", MATCH_NUMBER)
+        ("least", MIN), ("greatest", MAX), ("list", COLLECT), ("list", MIN_BY), ("list", MAX_BY), ("number", MATCH_NUMBER),
+        ("name", VARIABLE),
     ]  # fmt: skip
     assert all(function.gathers[-1:] == (role,) for role, function in ALONE.items() if role != "one")
 

@@ -44,6 +44,8 @@ QUERY every RETURN {", ".join(f"a.{name} AS {name}" for name in TYPES)} PATTERN 
 QUERY lists RETURN MATCH k, COLLECT(a.then) AS times, COLLECT(a.short) AS prices PATTERN SEQ(A+ a, B b) WHERE [k]
   WITHIN 1 MINUTE;
 QUERY events RETURN MATCH * PATTERN SEQ(A a, B b) WHERE [k] AND b.n > 1 WITHIN 1 MINUTE;
+QUERY steps RETURN EACH *, COUNT(*) AS of_match, RUNNING SUM(a.long) AS so_far PATTERN SEQ(A+ a, B b) WHERE [k]
+  WITHIN 1 MINUTE;
 QUERY counts RETURN k, COUNT(*) AS n, SUM(a.x) AS x, AVG(a.short) AS price PATTERN SEQ(A a, B) GROUP BY k
   WITHIN 1 MINUTE SLIDE 30 SECONDS;
 QUERY together RETURN COUNT(*) AS n PATTERN SEQ(A a, B) WHERE [k] WITHIN 1 MINUTE SLIDE 30 SECONDS;
@@ -51,7 +53,7 @@ QUERY singles RETURN k, COUNT(*) AS n PATTERN A GROUP BY k WITHIN 1 MINUTE;
 QUERY none RETURN k, COUNT(*) AS n, SUM(a.x) AS x, AVG(a.short) AS price PATTERN SEQ(A a, A b, A c, A d, A e, A f, A g) GROUP BY k
   WITHIN 1 MINUTE SLIDE 30 SECONDS;
 """
-MADE = ("every", "lists", "events", "counts")
+MADE = ("every", "lists", "events", "steps", "counts")
 """The queries whose rows workers have as they are written."""
 
 

@@ -67,6 +67,9 @@ QUERY runs RETURN MATCH driver, COUNT(t) AS travels, MATCH_NUMBER() AS run PATTE
   SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN 30 SECONDS;
 QUERY quiet RETURN MATCH driver, p.at AS since PATTERN SEQ(Pickup p, Travel) WHERE [driver]
   SELECT NEXT AFTER MATCH SKIP FOR 90 SECONDS WITHIN 30 SECONDS;
+QUERY steps RETURN EACH driver, at, VARIABLE() AS step, fare, RUNNING SUM(t.fare) AS so_far, MATCH_NUMBER() AS run
+  PATTERN SEQ(Pickup, Travel+ t) WHERE [driver]
+  SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN 30 SECONDS;
 """
 START = datetime(1969, 12, 31, 23, 57, tzinfo=UTC)  # Spark's own watermark begins in 1970
 SCHEMA = pa.schema(

@@ -207,8 +207,10 @@ class Query:
 
     `partition` has the attributes on which all events of a match agree (`[ ]` and GROUP BY, each once), `group_by`
     those that make groups. `having` is over aggregates and fields, aliases already replaced by what they stand for.
-    `returns_events` is RETURN MATCH *: then there are no outputs, and one column `events`. AFTER MATCH SKIP names
-    `after_variable`, or says for how long. `mentioned` are the types in the pattern, those under NOT too.
+    `returns_events` is RETURN MATCH *: then there are no outputs, and one column `events`. `each` is RETURN EACH: a row
+    for each event, in which `Field(None, …)` is of it, and `Field(v, …)` too, null where it is not bound to v. AFTER
+    MATCH SKIP names `after_variable`, or says for how long. `mentioned` are the types in the pattern, those under NOT
+    too.
     """
 
     name: str
@@ -229,6 +231,7 @@ class Query:
     skip_for: int | None = None  # ticks
     labels: tuple[tuple[str, str], ...] = ()
     mentioned: tuple[EventTest, ...] = ()
+    each: bool = False
     span: Span = field(default=NOWHERE, compare=False, repr=False)
 
     def variable(self, name: str) -> Variable:

@@ -153,7 +153,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Star:
-    """`*` in `COUNT(*)` and in `RETURN MATCH *`."""
+    """`*` in `COUNT(*)`, in `RETURN MATCH *` and `RETURN EACH *`."""
 
     span: Span = _span()
 
@@ -464,10 +464,11 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """`RETURN MATCH …` has `match` set; `RETURN MATCH *` is a single Item of a Star."""
+    """`RETURN MATCH …` has `match` set, `RETURN EACH …` that and `each`; `RETURN MATCH *` is one Item of a Star."""
 
     items: tuple[Item, ...]
     match: bool = False
+    each: bool = False
     span: Span = _span()
 
 

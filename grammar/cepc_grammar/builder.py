@@ -532,9 +532,9 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         return ast.Item(children[0], None, self._span(meta))
 
     def return_(self, meta: Meta, children: list[Any]) -> tuple[str, str, Any, Span]:
-        match, *items = children
-        span = self._span(meta)
-        return "returns", "RETURN", ast.Return(tuple(items), match is not None, span), span
+        word, *items = children
+        span, each = self._span(meta), word is not None and word.type == "EACH"
+        return "returns", "RETURN", ast.Return(tuple(items), word is not None, each, span), span
 
     def match_pattern(self, meta: Meta, children: list[Any]) -> tuple[str, str, Any, Span]:
         return "pattern", "PATTERN", children[0], self._span(meta)

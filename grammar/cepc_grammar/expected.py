@@ -23,7 +23,7 @@ _OPERAND = frozenset({"NAME", "NUMBER", "LPAR", "CASE"})
 _EXPRESSION = frozenset({
     "NAME", "NUMBER", "STRING", "BINARY", "LPAR", "LSQB", "CASE", "CAST", "TRY_CAST", "EXTRACT", "INTERVAL", "TRUE",
     "FALSE", "NULL", "DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "NOT", "BANG", "PLUS_SIGN", "MINUS_SIGN", "TILDE", "QUOTED",
-    "DISTINCT", "ASTERISK", "MATCH", "RUNNING",
+    "DISTINCT", "ASTERISK", "MATCH", "EACH", "RUNNING",
 })  # fmt: skip
 _PATTERN_START = frozenset({"NAME", "SEQ", "LPAR"})
 _PATTERN = frozenset({"NAME", "LPAR", "QUOTED"}) | PATTERN_WORDS

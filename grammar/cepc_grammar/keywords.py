@@ -106,7 +106,7 @@ class KeywordLexer(Lexer):
                 return next_kind in ("NUMBER", "STRING")
             case "CAST" | "TRY_CAST" | "EXTRACT":
                 return next_text == "("
-            case "CASE" | "DISTINCT" | "MATCH":
+            case "CASE" | "DISTINCT" | "MATCH" | "EACH":
                 return next_text not in _ENDS_OPERAND
             case "RUNNING":
                 return next_kind == "WORD" and next_text not in _ENDS_OPERAND | _OPERATORS | _CLAUSES | _BEHIND_OPERAND

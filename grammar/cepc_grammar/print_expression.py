@@ -104,7 +104,7 @@ def bare(node: ast.Expression) -> Doc:
 
 
 def after_word(node: ast.Expression) -> Origin:
-    """An expression behind CASE, DISTINCT or MATCH, which are names where an operator follows: `CASE (+x) WHEN`."""
+    """An expression behind CASE, DISTINCT, MATCH or EACH: names where an operator follows, so `CASE (+x) WHEN`."""
     first: ast.Expression | None = node
     while first is not None and not isinstance(first, ast.Unary):
         first = getattr(first, "left", None) or getattr(first, "operand", None)

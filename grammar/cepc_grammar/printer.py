@@ -264,7 +264,7 @@ def _items(node: ast.Return) -> Doc:
     if not node.match:
         return Group(commas(map(_item, node.items)))
     first, *others = node.items
-    return Group(cat("MATCH ", commas([_item(first, after_word), *map(_item, others)])))
+    return Group(cat("EACH " if node.each else "MATCH ", commas([_item(first, after_word), *map(_item, others)])))
 
 
 def _item(node: ast.Item, printed: Callable[[ast.Expression], Origin] = expression) -> Origin:

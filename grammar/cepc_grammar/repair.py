@@ -69,9 +69,9 @@ def _candidates(
 
 _KEYWORDS = frozenset({
     *(PATTERN_WORDS - {"ANY"}), "AFTER", "AS", "BETWEEN", "BY", "CASE", "CAST", "CONTIGUOUS", "DISTINCT", "ELSE", "END",
-    "EVENT", "FIRST", "FROM", "FUNCTION", "GROUP", "HAVING", "IMPORT", "IN", "IS", "LAST", "LIKE", "MATCH", "NEXT",
-    "NULL", "OFFSET", "ORDER", "PAST", "PATTERN", "QUERY", "RETURN", "SELECT", "SKIP", "SLIDE", "STREAM", "THEN",
-    "TIME", "TO", "TYPE", "UNBOUNDED", "UNIT", "WATERMARK", "WHEN", "WHERE", "WINDOW", "WITHIN",
+    "EACH", "EVENT", "FIRST", "FROM", "FUNCTION", "GROUP", "HAVING", "IMPORT", "IN", "IS", "LAST", "LIKE", "MATCH",
+    "NEXT", "NULL", "OFFSET", "ORDER", "PAST", "PATTERN", "QUERY", "RETURN", "SELECT", "SKIP", "SLIDE", "STREAM",
+    "THEN", "TIME", "TO", "TYPE", "UNBOUNDED", "UNIT", "WATERMARK", "WHEN", "WHERE", "WINDOW", "WITHIN",
 })  # fmt: skip
 
 

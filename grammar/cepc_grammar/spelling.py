@@ -15,7 +15,7 @@ _CLAUSE_WORDS = frozenset(
 # What would be read as a keyword at the place of …
 OPERAND = frozenset(
     {"NOT", "CASE", "WHEN", "CAST", "TRY_CAST", "EXTRACT", "INTERVAL", "TRUE", "FALSE", "NULL", "DISTINCT", "MATCH"}
-    | {"AS", "IS", "IN", "BETWEEN", "LIKE"}  # behind CASE, say, which they would make a name
+    | {"EACH", "AS", "IS", "IN", "BETWEEN", "LIKE"}  # all but the first: behind CASE, say, they make it a name
 )  # … an operand of an expression
 EVENT_TYPE = PATTERN_WORDS  # … a type or named pattern within a pattern
 ALIAS = PATTERN_WORDS | _CLAUSE_WORDS | {"WINDOW", "AS"}  # … an alias within a pattern, where a clause may follow

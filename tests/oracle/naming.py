@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 from cepc_grammar import ast
@@ -27,6 +28,8 @@ def column_name(item: ast.Item, group: tuple[str, ...]) -> str:
             return parts[-1].text
         case ast.Call(function, (ast.Reference((label,)),)) if function.text.upper() == "LABEL":
             return label.text
+        case ast.Call(function, ()) if function.text.upper() == "VARIABLE":
+            return "variable"
     return written(item.expression)
 
 
@@ -69,6 +72,8 @@ def written(node: ast.Expression) -> str:
             return f"{'TRY_' if safe else ''}CAST({written(operand)} AS {type_name(kind)})"
         case ast.Extract(field, operand):
             return f"extract({field} FROM {written(operand)})"
+        case ast.Call(running=True):
+            return f"running {written(replace(node, running=False))}"
         case ast.Call(function, arguments, distinct):
             return _call(function.text, ("DISTINCT " if distinct else "") + ", ".join(map(written, arguments)))
         case ast.Member(operand, name):

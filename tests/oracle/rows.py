@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from cepc_grammar import ast
 
@@ -15,7 +15,7 @@ from .matches import AGGREGATES, Finder, Found, Window, group_attributes
 from .merging import OF
 from .naming import column_name
 from .typed import Env, Typed, constant, order_key
-from .types import BIGINT, STRING, normal
+from .types import BIGINT, STRING, Type, normal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,14 +48,34 @@ class Columns:
         self._group = group_attributes(query, finder.events)
         self._shared = finder.equivalent + self._group if finder.of_matches else self._group
         self._items = {column_name(item, self._group): item.expression for item in query.returns.items}
-        self._columns = {name: compiled(expression, self._leaf) for name, expression in self._items.items()}
-        self._having = query.having and compiled(query.having, self._having_leaf)
+        leaf = self._each_leaf if query.returns.each else self._leaf
+        self._columns = {
+            name: column
+            for item in query.returns.items
+            for name, column in (
+                self._every_column()
+                if query.returns.each and isinstance(item.expression, ast.Star)
+                else [(column_name(item, self._group), compiled(item.expression, leaf))]
+            )
+        }
+        self._having = None if query.having is None else compiled(query.having, self._having_leaf)
 
     def row(self, group: Group) -> Row | None:
         """The group's row, or None when HAVING is not true for it."""
         env: Env = {Group: group, None: self._events.rows[group.event]}
-        if self._having and self._having.run({**env, "exact": True}) is not True:
-            return None
+        return self._row(group, env) if self._keeps(env) else None
+
+    def rows_of_events(self, group: Group) -> list[Row]:
+        """Of RETURN EACH: a row for each event of the match, none when HAVING is not true for the match."""
+        if not self._keeps({Group: group, None: self._events.rows[group.event]}):
+            return []
+        bound = sorted((event, variable) for variable, events in group.matches[0].items() for event in events)
+        return [self._row(group, {Group: group, None: self._events.rows[e], "at": (e, v)}) for e, v in bound]
+
+    def _keeps(self, env: Env) -> bool:
+        return self._having is None or self._having.run({**env, "exact": True}) is True
+
+    def _row(self, group: Group, env: Env) -> Row:
         row: Row = {}
         for name, column in self._columns.items():
             try:
@@ -88,6 +108,47 @@ class Columns:
             case ast.Reference(parts):
                 return self._reference(parts)
         return None
+
+    def _each_leaf(self, node: ast.Expression) -> Typed | None:
+        """In RETURN EACH: what is of the event at hand; anything else is of its match."""
+        match node:
+            case ast.Call(function, ()) if function.text.upper() == "VARIABLE":
+                return Typed(STRING, lambda env: _at(env)[1])
+            case ast.Cast(ast.Call(running=True) as call, written, safe):
+                made, target = self._aggregate(call), normal(written)
+                return Typed(target, lambda env: made.cast(made.exact([_up_to(env)], self._events), target, safe))
+            case ast.Call(running=True):
+                made = self._aggregate(node)
+                return Typed(made.type, lambda env: made.fitted(made.exact([_up_to(env)], self._events)))
+            case ast.Reference(parts):
+                variable, rest = variable_in(parts, self._finder.variables)
+                if variable is None or not rest:
+                    return self._of_event(parts)
+                column = self._events.column(rest, variable)
+
+                def run(env: Env) -> object:
+                    event, bound_to = _at(env)
+                    return column.run({variable: self._events.rows[event]}) if bound_to == variable else None
+
+                return Typed(column.type, run)
+        return self._leaf(node)
+
+    def _of_event(self, parts: tuple[ast.Name, ...]) -> Typed:
+        if self._events.merged is not None and not all(
+            parts[0].text in called for called in self._events.merged.own.values()
+        ):
+            raise Unsupported(f"not all streams have {parts[0].text}")
+        return self._events.column(parts, None)
+
+    def _every_column(self) -> list[tuple[str, Typed]]:
+        """`RETURN EACH *`: what `RETURN MATCH *` shows of an event."""
+        found = [("variable", Typed(STRING, lambda env: _at(env)[1]))]
+        if self._events.merged is not None:
+            found.append(("stream", Typed(STRING, lambda env: self._events.rows[_at(env)[0]][OF])))
+        return found + [(name, self._column_shown(name, type_)) for name, type_ in self._events.columns.items()]
+
+    def _column_shown(self, name: str, type_: Type) -> Typed:
+        return Typed(type_, lambda env: self._shown(_at(env)[0], name))
 
     def _having_leaf(self, node: ast.Expression) -> Typed | None:
         """In HAVING also a result column's name stands for its expression."""
@@ -163,6 +224,20 @@ class Columns:
         return row.get(name) if merged is None else merged.value(row, name)
 
 
+def _at(env: Env) -> tuple[Event, str]:
+    """Of RETURN EACH the event at hand, and the variable to which it is bound."""
+    event, variable = cast("tuple[Event, str]", env["at"])
+    return event, variable
+
+
+def _up_to(env: Env) -> Bindings:
+    """The match's events up to the one at hand, in canonical order."""
+    group = env[Group]
+    assert isinstance(group, Group)
+    last, _ = _at(env)
+    return {variable: tuple(e for e in events if e <= last) for variable, events in group.matches[0].items()}
+
+
 def _number(env: Env) -> int:
     group = env[Group]
     assert isinstance(group, Group)
@@ -187,14 +262,17 @@ def rows(finder: Finder, found: Sequence[Found]) -> list[Row]:
 
 
 def _match_rows(finder: Finder, columns: Columns, matches: Sequence[Found]) -> list[Row]:
-    """One row for each match, with `match_start` and `match_end`."""
+    """One row for each match, or each event of it, with `match_start` and `match_end`."""
     events, found = finder.events, []
     for result in matches:
-        row = columns.row(Group([by_variable(result.match)], None, result.number))
-        if row is not None:
-            bound = sorted(event for event, _ in result.match)
-            edges = {"match_start": bound[0], "match_end": bound[-1]}
-            found.append(row | {name: _time(events, edge) for name, edge in edges.items()})
+        group = Group([by_variable(result.match)], None, result.number)
+        if finder.query.returns.each:
+            kept = columns.rows_of_events(group)
+        else:
+            kept = [row for row in [columns.row(group)] if row is not None]
+        bound = sorted(event for event, _ in result.match)
+        edges = {"match_start": bound[0], "match_end": bound[-1]}
+        found += [row | {name: _time(events, edge) for name, edge in edges.items()} for row in kept]
     return found
 
 

@@ -36,6 +36,7 @@ OF_EVENTS = {
         ("COLLECT(v.x)", "in a match query: the x of the events bound to v, an array in their order"),
         ("FIRST(v).x, LAST(v).x", "the x of the first and of the last event bound to v"),
         ("MATCH_NUMBER()", "in a match query with AFTER MATCH: 1, 2, … in the order of the partition's matches"),
+        ("VARIABLE()", "in RETURN EACH: the name of the variable to which the row's event is bound"),
         ("LABEL(name)", "in RETURN and HAVING: what a label of the query says, `QUERY q WITH (name = 'text')`"),
         ("PREV(v).x", "in a condition on v: the x of the event bound to v before this one"),
         (
@@ -45,7 +46,7 @@ OF_EVENTS = {
         ("LEAD(v.x), LEAD(v.x, n)", "the same of the event behind it"),
         (
             "RUNNING COUNT(v), RUNNING SUM(v.x)",
-            "in a condition on v: over the events bound to v up to this one; AVG, MIN and MAX too",
+            "in a condition on v, and in RETURN EACH: over the events bound to v up to this one; AVG, MIN and MAX too",
         ),
     )
 }

@@ -87,7 +87,8 @@ def _several(stream: model.Stream) -> Iterator[Fact]:
 
 
 def _query(query: model.Query, stream: model.Stream) -> Iterator[Fact]:
-    yield "answers", "a row for each match" if query.kind == "match" else "a row for each group and window"
+    each = "a row for each event of each match" if query.each else "a row for each match"
+    yield "answers", each if query.kind == "match" else "a row for each group and window"
     yield from listed("labels", (f"{name} = {string_text(value)}" for name, value in query.labels))
     if stream.members:
         yield "streams", ", ".join(member.stream for member in stream.members)
@@ -221,7 +222,7 @@ def _leaf(leaf: Field | Aggregate) -> str:
     if isinstance(leaf, Field):
         owner = leaf.variable if leaf.at == "each" else f"{leaf.at.upper()}({leaf.variable})"
         return of_variable(owner, leaf.column) if owner else as_written(leaf.column)
-    name = ("TRY_" if leaf.safe else "") + leaf.function.written
+    name = "RUNNING " * leaf.running + "TRY_" * leaf.safe + leaf.function.written
     return f"{name}({in_parentheses(leaf, expression)})"
 
 

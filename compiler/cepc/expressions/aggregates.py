@@ -15,6 +15,7 @@ from cepc_runtime.sql.types import (
     BIGINT,
     DOUBLE,
     FLOAT,
+    NULL,
     STRING,
     DataType,
     Decimal,
@@ -53,7 +54,7 @@ def several_values(
     typed: Expression, written: ast.Reference, scope: Scope, context: ExpressionContext, inside: str
 ) -> Diagnostic | None:
     """What is wrong with a list variable's column in the row of a match, which has one value in each column."""
-    if not context.is_match or inside or aggregates(typed):
+    if not context.is_match or context == ExpressionContext.EACH or inside or aggregates(typed):
         return None
     for field in fields(typed):
         if field.variable is not None and field.at == "each" and scope.info(field.variable).is_list:
@@ -91,8 +92,7 @@ def navigation(site: CallSite, call: ast.Call) -> Expression | Diagnostic | None
     """`FIRST(v.x)`; without a column it is an event, not a value. None where the argument has errors."""
     name = call.function.text.upper()
     if len(call.arguments) == 2:
-        is_row = site.context in (ExpressionContext.MATCH, ExpressionContext.HAVING_MATCH)
-        return say.navigation_offset(call.span, name, is_row)
+        return say.navigation_offset(call.span, name, site.context.is_match)
     if len(call.arguments) != 1:
         return say.navigation_argument(call.span, name)
     argument = call.arguments[0]
@@ -131,7 +131,7 @@ def _navigation_refused(site: CallSite, call: ast.Call, name: str) -> Diagnostic
     match site.context, name:
         case ExpressionContext.CONDITION, _:
             return None
-        case ExpressionContext.MATCH | ExpressionContext.HAVING_MATCH, "FIRST" | "LAST":
+        case _, "FIRST" | "LAST" if site.context.is_match:
             return None
         case ExpressionContext.EVENT, _:
             hint = "conditions on several events stand in WHERE of a query or of a named pattern"
@@ -153,10 +153,10 @@ def aggregate(site: CallSite, call: ast.Call, function: AggregateFunction) -> Ex
     refused = _aggregate_refused(site, call, name, function)
     if refused is not None:
         return refused
-    if function.numbers:
+    if function.alone:
         if call.arguments:
             return say.argument_count(call.span, f"{name}()", 0, 0, len(call.arguments))
-        return Aggregate(function, None, None, False, None, BIGINT)
+        return Aggregate(function, None, None, False, None, function.result(NULL))
     safe = name != function.written
     match call.arguments:
         case (ast.Star() as star,):
@@ -183,22 +183,25 @@ def running(site: CallSite, call: ast.Call) -> Expression | Diagnostic | None:
         return say.no_running(call.span, name)
     if site.inside:
         return say.nested_aggregate(call.span, site.inside, f"RUNNING {name}")
-    if site.context != ExpressionContext.CONDITION:
+    if site.context not in (ExpressionContext.CONDITION, ExpressionContext.EACH):
         return say.running_not_allowed(call.span, name, site.context.value)
-    if isinstance(call.arguments[0] if call.arguments else None, ast.Star):
+    is_of_all = isinstance(call.arguments[0] if call.arguments else None, ast.Star)
+    if is_of_all and site.context == ExpressionContext.CONDITION:
         return say.running_of_all(call.span)
     made = aggregate(replace(site, context=ExpressionContext.MATCH), replace(call, running=False), function)
     return replace(made, running=True) if isinstance(made, Aggregate) else made
 
 
 def _aggregate_refused(site: CallSite, call: ast.Call, name: str, function: AggregateFunction) -> Diagnostic | None:
+    if function.names and site.context != ExpressionContext.EACH:
+        return say.variable_of_no_event(call.span, site.context.value)
     if site.context == ExpressionContext.COLUMN:
         return say.aggregate_in_column(call.span, name)
     if not site.context.allows_aggregates:
         return say.aggregate_not_allowed(call.span, name, site.context.value, numbers=function.numbers)
     if site.inside:
         return say.nested_aggregate(call.span, site.inside, name)
-    if call.distinct and (not site.context.is_match or function.by or function.numbers):
+    if call.distinct and (not site.context.is_match or function.by or function.alone):
         return say.distinct(call.span, name, of_match=site.context.is_match)
     if function.numbers and not site.context.is_match:
         return say.number_of_matches(call.span)

@@ -8,7 +8,7 @@ from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.habits.foreign import FUNCTIONS
 from cepc_grammar.spelling import name_text, string_text
-from cepc_runtime.sql.aggregate_functions import WIDEST, aggregate_written, spellings
+from cepc_runtime.sql.aggregate_functions import AGGREGATES, WIDEST, aggregate_written, spellings
 from cepc_runtime.sql.types import is_numeric
 
 from ..diagnostics.listed import listed
@@ -138,7 +138,8 @@ def not_scalar(span: Span, name: str, kind: str) -> Diagnostic:
 
 
 def unknown_aggregate(span: Span, name: str, near: str | None) -> Diagnostic:
-    counted, of_lists = ", ".join(spellings(countable=True)), listed(spellings(countable=False), "and")
+    counted = ", ".join(spellings(countable=True))
+    of_lists = listed((f.written for f in AGGREGATES if not f.countable and not f.names), "and")
     return Diagnostic(
         "E0311",
         f"the aggregate `{name}` is not supported",
@@ -484,8 +485,16 @@ def running_not_allowed(span: Span, name: str, where: str) -> Diagnostic:
     return Diagnostic(
         "E0336", f"RUNNING {name} out of place", span, f"RUNNING is not allowed in {where}",
         notes=("it is of the events of a variable up to the one of which a condition is asked",),
-        hint=f"leave RUNNING out: in results and HAVING {name} is of the whole match; in WHERE "
-        f"`RUNNING {name}(v.x) < 100` is of the events up to one",
+        hint=f"leave RUNNING out: in results and HAVING {name} is of the whole match; in WHERE and in `RETURN EACH …` "
+        f"`RUNNING {name}(v.x)` is of the events up to one",
+    )  # fmt: skip
+
+
+def variable_of_no_event(span: Span, where: str) -> Diagnostic:
+    return Diagnostic(
+        "E0337", "VARIABLE out of place", span, f"VARIABLE is not allowed in {where}",
+        notes=("it is the name of the variable to which an event of a match is bound",),
+        hint="`RETURN EACH …` has a row for each event of a match, and VARIABLE() in it",
     )  # fmt: skip
 
 
@@ -574,7 +583,7 @@ def misplaced_star(span: Span, where: str) -> Diagnostic:
         "misplaced `*`",
         span,
         f"`*` is not a value{where}",
-        hint="`*` stands in `COUNT(*)` and in `RETURN MATCH *`",
+        hint="`*` stands in `COUNT(*)`, `RETURN MATCH *` and `RETURN EACH *`",
     )
 
 

@@ -6,6 +6,7 @@ import decimal
 from typing import Final
 
 from cepc_grammar import ast
+from cepc_runtime.sql.aggregate_functions import aggregate_written
 from cepc_runtime.sql.calendar import format_timestamp
 from cepc_runtime.sql.expression import Literal
 from cepc_runtime.sql.literal import interval_sql
@@ -36,6 +37,8 @@ def column_name(expression: ast.Expression) -> str:
             return name.text
         case ast.Call() if (label := label_named(expression)) is not None and expression.function.text.upper() == LABEL:
             return label.text
+        case ast.Call(function, ()) if (known := aggregate_written(function.text.upper())) is not None and known.names:
+            return known.name
         case ast.Cast(operand) if isinstance(operand, ast.Reference) and len(operand.parts) <= 2:
             return column_name(operand)
         case ast.Call(function, (ast.Reference() as operand,)) if function.text.upper() in SIMPLE:
@@ -165,7 +168,7 @@ def _call(call: ast.Call) -> str:
         case "unix_timestamp" | "to_unix_timestamp", [_]:
             arguments = [*arguments, "yyyy-MM-dd HH:mm:ss"]
     shown = written if name in _AS_WRITTEN else name.upper() if name in _UPPER else name
-    return f"{shown}({'DISTINCT ' * call.distinct}{', '.join(arguments)})"
+    return f"{'running ' * call.running}{shown}({'DISTINCT ' * call.distinct}{', '.join(arguments)})"
 
 
 def _type(written: ast.TypeExpr) -> str:

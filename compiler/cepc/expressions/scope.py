@@ -64,6 +64,11 @@ class ExpressionContext(Enum):
     MATCH = "RETURN of a match query"
     """Columns of single variables; FIRST, LAST and aggregates, COLLECT among them, of any variable."""
 
+    EACH = "RETURN EACH"
+    """Columns of the event at hand, bare or with the variable that it may be bound to; what MATCH has of the whole
+    match; RUNNING aggregates and VARIABLE().
+    """
+
     HAVING_AGGREGATE = "HAVING of an aggregate query"
     """As AGGREGATE."""
 
@@ -77,4 +82,4 @@ class ExpressionContext(Enum):
     @property
     def is_match(self) -> bool:
         """Whether one match is at hand, rather than one event, a tuple of events, or a group of matches."""
-        return self in (ExpressionContext.MATCH, ExpressionContext.HAVING_MATCH)
+        return self in (ExpressionContext.MATCH, ExpressionContext.EACH, ExpressionContext.HAVING_MATCH)

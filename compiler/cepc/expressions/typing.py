@@ -55,7 +55,7 @@ Typed = tuple["Expression | None", tuple[Diagnostic, ...]]
 _COMPARISONS: Final = ("=", "<=>", "<>", "<", "<=", ">", ">=")
 _OF_PATTERNS: Final = frozenset(["TO_TIMESTAMP", "TRY_TO_TIMESTAMP", "TO_DATE", "DATE_FORMAT", "UNIX_TIMESTAMP"])
 """Functions whose second argument is a pattern of times."""
-_COLUMNS: Final = (ExpressionContext.AGGREGATE, ExpressionContext.MATCH)
+_COLUMNS: Final = (ExpressionContext.AGGREGATE, ExpressionContext.MATCH, ExpressionContext.EACH)
 """What has columns, which need a type."""
 _TRUTH: Final = {"TRUE": Literal(True, BOOLEAN), "FALSE": Literal(False, BOOLEAN)}
 

@@ -224,7 +224,8 @@ def _query(program: EditedProgram, query: ast.Query, statistics: dict[str, Rates
     kind = "match" if query.returns.match else "aggregate"
     slide = f", every {to_text(query.slide).lower()}" if query.slide is not None else ""
     offset = f", offset by {to_text(query.offset).lower()}" if query.offset is not None else ""
-    rows = "a row for each match" if query.returns.match else f"a row for each group and window{slide}{offset}"
+    of_match = "a row for each event of each match" if query.returns.each else "a row for each match"
+    rows = of_match if query.returns.match else f"a row for each group and window{slide}{offset}"
     yield f"It gives {rows}, with {' and '.join(f'`{c}`' for c in result_columns(kind))} beside what it returns."
     yield _cost(program, query.name.text, statistics)
 

@@ -65,6 +65,7 @@ def plan_built(query: model.Query, built: Built, *, listed: bool = False) -> Log
         outputs=tuple(OutputPlan(o.name, o.expression) for o in query.outputs),
         having=query.having,
         returns_events=query.returns_events,
+        each=query.each,
         select=_select(query, built.positions, built.letters),
         after=_after(query),
         counting=counting,

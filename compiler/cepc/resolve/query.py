@@ -83,7 +83,7 @@ def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -
     kind = kind_of(query)
     problems += clashes("label", [name for name, _ in query.labels])
     labels = {name.text: value for name, value in query.labels}
-    returned, found = results(query, Surroundings(kind, known, shared, types.stream, labels))
+    returned, found = results(query, Surroundings(kind, known, shared, types.stream, labels, query.returns.each))
     problems += found
     unit = None if types.stream is None else types.stream.tick
     problems += _gaps(pattern, unit)
@@ -121,6 +121,7 @@ def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -
         after if isinstance(after, int) else None,
         tuple(labels.items()),
         _mentioned(found_variables, types),
+        query.returns.each,
         query.span,
     )
     if wrong := list(next_parts(checked)):

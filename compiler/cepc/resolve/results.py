@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
 from cepc_runtime.cheap_dataclass import dataclass
-from cepc_runtime.sql.aggregate_functions import aggregate_written, spellings
+from cepc_runtime.plan.stream import PLACE
+from cepc_runtime.sql.aggregate_functions import VARIABLE, aggregate_written, spellings
+from cepc_runtime.sql.expression import Aggregate, Field, is_of_event
+from cepc_runtime.sql.types import STRING
 
 from .. import model
 from ..expressions import ExpressionContext, cannot_be_called, column_name, type_condition, type_expression
@@ -19,7 +22,7 @@ from .structure import check_structure
 from .walk import references, rewrite, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping
     from typing import Literal as OneOf
 
     from cepc_grammar.diagnostic import Diagnostic
@@ -36,11 +39,20 @@ _OF_A_MATCH = frozenset({*NAVIGATION, *BESIDE, "NEXT", *spellings(countable=Fals
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """The columns, none of them with RETURN MATCH *, which `returns_events`."""
+    """The columns, none of them with RETURN MATCH *, which `returns_events`. Those of RETURN EACH * stand here."""
 
     outputs: tuple[model.Output, ...]
     having: Expression | None
     returns_events: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of the rows as it is written: its name, and whether AS gives it."""
+
+    name: str
+    span: Span
+    aliased: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +64,7 @@ class Surroundings:
     partition: Partition
     stream: KnownStream | None
     labels: Mapping[str, str]
+    each: bool = False
 
     @property
     def shared(self) -> frozenset[str]:
@@ -81,28 +94,57 @@ def results(query: ast.Query, around: Surroundings) -> tuple[Returned | None, li
     if problems:
         return None, problems
     problems = [*_unknown_labels(query), *_numbers(query, around.kind)]
-    returns_events = isinstance(query.returns.items[0].expression, ast.Star)
-    items = () if returns_events else query.returns.items
+    returns_events = isinstance(query.returns.items[0].expression, ast.Star) and not around.each
     outputs: list[model.Output] = []
+    columns: list[_Column] = []
     failed: set[str] = set()
-    for item in items:
+    complete = True
+    for item in () if returns_events else query.returns.items:
+        if isinstance(item.expression, ast.Star):
+            every = _every_column(around.stream)
+            outputs += every
+            columns += [_Column(output.name, item.expression.span, aliased=False) for output in every]
+            continue
+        columns.append(_Column(_name(item), (item.alias or item.expression).span, item.alias is not None))
         typed, found = _typed(item.expression, around)
         problems += found
         if typed is not None:
             outputs.append(model.Output(_name(item), typed))
-        elif item.alias is not None:
-            failed.add(item.alias.text)
-    problems += _clashes(items, around.kind, {output.name for output in outputs})
+        else:
+            complete = False
+            failed |= {item.alias.text} if item.alias is not None else set()
+    problems += _clashes(columns, around.kind, {output.name for output in outputs})
     having: Expression | None = None
     if query.having is not None:
-        aliases = {item.alias.text for item in items if item.alias is not None}
-        having, found = _typed(
-            query.having, around, {o.name: o.expression for o in outputs if o.name in aliases}, frozenset(failed)
-        )
-        problems += found
-    if len(outputs) < len(items) or (query.having is not None and having is None):
+        aliases = {column.name for column in columns if column.aliased}
+        named = {o.name: o.expression for o in outputs if o.name in aliases}
+        of_event = {name for name, typed in named.items() if around.each and is_of_event(typed, around.shared)}
+        problems += (wrong := list(_of_one_event(query.having, of_event)))
+        if not wrong:
+            having, found = _typed(query.having, around, named, frozenset(failed))
+            problems += found
+    if not complete or (query.having is not None and having is None):
         return None, problems
     return Returned(tuple(outputs), having, returns_events), problems
+
+
+def _every_column(stream: KnownStream | None) -> list[model.Output]:
+    """Of `RETURN EACH *`: what RETURN MATCH * shows of an event."""
+    if stream is None or stream.checked is None:
+        return []
+    columns = [column for column in stream.checked.columns if column[0] != PLACE]
+    variable = Aggregate(VARIABLE, None, None, False, None, STRING)
+    return [
+        model.Output(VARIABLE.name, variable),
+        *(model.Output(name, Field(None, name, "each", type_)) for name, type_ in columns),
+    ]
+
+
+def _of_one_event(having: ast.Expression, columns: Container[str]) -> Iterator[Diagnostic]:
+    """What HAVING, which is of a match, asks of its events."""
+    for reference in references(having):
+        if len(reference.parts) == 1 and reference.parts[0].text in columns:
+            yield say.having_of_event(reference.parts[0])
 
 
 def _unknown_labels(query: ast.Query) -> Iterator[Diagnostic]:
@@ -142,18 +184,20 @@ def _typed(
         misplaced = _misplaced(expression, around)
         if misplaced:
             return None, misplaced
+    each = around.each and aliases is None
     if around.stream is None:
-        shared = around.shared | failed | frozenset(aliases or ())
+        shared = None if each else around.shared | failed | frozenset(aliases or ())
         return None, list(check_structure(expression, around.names, shared, around.kind))
     reported = around.partition.wrong | failed
-    scope = PatternScope(around.names, around.stream, around.shared, around.kind, aliases, reported)
+    scope = PatternScope(around.names, around.stream, around.shared, around.kind, aliases, reported, each=each)
     if is_reported(expression, scope):
         return None, []
     if aliases is not None:
         context = ExpressionContext.HAVING_AGGREGATE if around.kind == "aggregate" else ExpressionContext.HAVING_MATCH
         typed, found = type_condition(expression, scope, context, around.labels)
     else:
-        context = ExpressionContext.AGGREGATE if around.kind == "aggregate" else ExpressionContext.MATCH
+        of_match = ExpressionContext.EACH if each else ExpressionContext.MATCH
+        context = ExpressionContext.AGGREGATE if around.kind == "aggregate" else of_match
         typed, found = type_expression(expression, scope, context, around.labels)
     return typed, list(found)
 
@@ -219,7 +263,7 @@ def _is_aggregate(node: ast.Expression) -> bool:
 
 
 def _stars(query: ast.Query) -> list[Diagnostic]:
-    items = query.returns.items
+    items = () if query.returns.each else query.returns.items
     stars = [i.expression.span for i in items if isinstance(i.expression, ast.Star)]
     if stars and not query.returns.match:
         return [say.star_without_match(stars[0])]
@@ -230,17 +274,17 @@ def _name(item: ast.Item) -> str:
     return item.alias.text if item.alias is not None else column_name(item.expression)
 
 
-def _clashes(items: tuple[ast.Item, ...], kind: str, right: set[str]) -> list[Diagnostic]:
+def _clashes(columns: Iterable[_Column], kind: str, right: set[str]) -> list[Diagnostic]:
     """Columns of one name, `right` being the names of those without an error.
 
     `window_start` alone has its error where the stream has no such column.
     """
     problems = []
     first: dict[str, tuple[str, Span]] = {}
-    for item in items:
-        name, span = _name(item), (item.alias or item.expression).span
+    for column in columns:
+        name, span = column.name, column.span
         if name.casefold() in result_columns(kind):
-            if item.alias is not None or name in right:
+            if column.aliased or name in right:
                 problems.append(say.reserved_column(name, span, "an aggregate" if kind == "aggregate" else "a match"))
         elif name.casefold() in first:
             problems.append(say.same_column(name, span, *first[name.casefold()]))

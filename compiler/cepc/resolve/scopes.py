@@ -94,9 +94,9 @@ class Others:
 class PatternScope:
     """The scope of conditions, and with `result` that of RETURN and HAVING.
 
-    `shared` are the columns that may stand bare, None for all of them. `columns` are the result columns that HAVING
-    may name, None elsewhere. `reported` are names that have their error already. `others` learns of which other events
-    columns are asked for.
+    `shared` are the columns that may stand bare, None for all of them; in RETURN EACH these are all that every stream
+    has. `columns` are the result columns that HAVING may name, None elsewhere. `reported` are names that have their
+    error already. `others` learns of which other events columns are asked for.
     """
 
     names: Names
@@ -106,6 +106,7 @@ class PatternScope:
     columns: Mapping[str, Expression] | None = None
     reported: frozenset[str] = frozenset()
     others: Others = field(default_factory=lambda: Others(()))
+    each: bool = False
 
     def beside(self, column: Field, places: int) -> Field | None:
         return None if self.stream.members else self.others.column(column, places, self.stream.columns)
@@ -164,6 +165,8 @@ class PatternScope:
         return nested_field(Field(variable.name, name, "each", type_), rest)
 
     def _bare(self, column: ast.Name) -> Diagnostic | None:
+        if self.each:
+            return self.stream.unshared(column, each=True)
         if self.shared is None or column.text in self.shared:
             return None
         shared = sorted(self.shared)

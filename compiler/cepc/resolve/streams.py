@@ -84,10 +84,10 @@ class KnownStream:
             return say.column_apart(name, types, cure)
         return say.unknown_column(name, [*self.columns, *more], *self.names)
 
-    def unshared(self, name: ast.Name) -> Diagnostic | None:
+    def unshared(self, name: ast.Name, *, each: bool = False) -> Diagnostic | None:
         """What to say where some of several streams have the column, and not all."""
         lacking = [m.stream.name for m in self.members if name.text not in {*m.stream.columns, *m.stream.broken}]
-        return say.column_not_shared(name, lacking) if 0 < len(lacking) < len(self.members) else None
+        return say.column_not_shared(name, lacking, each=each) if 0 < len(lacking) < len(self.members) else None
 
 
 @dataclass(frozen=True, slots=True)

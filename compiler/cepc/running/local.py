@@ -136,7 +136,7 @@ def run(
     """
     from cepc_runtime.parts.at_once import at_once
 
-    from ..writing.order import in_order
+    from ..writing.order import first_columns, in_order
 
     options, stages = options or Options(), stages or Stages()
     with stages("planning"):
@@ -168,7 +168,8 @@ def run(
     tables = {name: table for _, _, execution in executed for name, table in execution.tables.items()}
     with stages("sorting rows"), _disks_said():
         names = [query.name for query in program.queries]
-        sorts = [partial(in_order, tables[name], resources.sorting) for name in names]
+        first = [first_columns(query, program.stream(query.stream)) for query in program.queries]
+        sorts = [partial(in_order, tables[name], resources.sorting, by) for name, by in zip(names, first, strict=True)]
         ordered = dict(zip(names, at_once(sorts, resources.threads), strict=True))
     return Report(
         tables=ordered,

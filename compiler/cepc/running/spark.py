@@ -213,13 +213,15 @@ def _report(run: _Started, given: _Given, stages: Stages) -> Report:
     """Without its workloads."""
     from pyspark.sql import Observation
 
-    from ..writing.order import in_order
+    from ..writing.order import first_columns, in_order
 
     dropped = {name: Observation(f"dropped of {name}") for name in run.job.sources}
     with stages("reading events and finding matches"), with_runtime(run.session):
         tables = run.job.tables(run.session, given.frames, None, dropped)
     with stages("sorting rows"):
-        tables = {name: in_order(_in_utc(table)) for name, table in tables.items()}
+        program = run.program
+        first = {query.name: first_columns(query, program.stream(query.stream)) for query in program.queries}
+        tables = {name: in_order(_in_utc(table), first=first[name]) for name, table in tables.items()}
     counts = [observation.get for observation in dropped.values()]
     no_time, no_type = (sum(count[kind] for count in counts) for kind in ("null_time", "null_type"))
     empty = [query for query in run.program.queries if not tables[query.name].num_rows]

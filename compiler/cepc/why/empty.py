@@ -290,7 +290,7 @@ def _refused(looked: LookedAt, having: Expression, sample: _Sample, sources: Map
                 return None
             values = having_values(having, first)
         else:
-            bare = replace(query, having=None)
+            bare = replace(query, having=None, outputs=(), each=False)
             match = finder.first(bare, rows)
             plan = finder.plan(bare)
             if match is None or plan is None:
@@ -300,7 +300,8 @@ def _refused(looked: LookedAt, having: Expression, sample: _Sample, sources: Map
                 strategy(plan, "local"), events, [bare], sources, resources=Resources(PARTIAL_MATCHES)
             ).tables
             values, count = match_having_values(finder, query, having, match), tables[query.name].num_rows
-        row = "is not true for the only row" if count == 1 else f"is true for none of {count:,} rows"
+        one, several = ("match", "matches") if query.each else ("row", "rows")
+        row = f"is not true for the only {one}" if count == 1 else f"is true for none of {count:,} {several}"
         of = ":" if count == 1 else "; of the first:"
         return f"HAVING {text} {row}{sample.where}{of} {with_values(having, values)}"
     return None

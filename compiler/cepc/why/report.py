@@ -31,7 +31,7 @@ from .empty import at_a_glance
 from .finder import Finder, Match
 from .looked_at import look_at
 from .missing import Question
-from .row import Row, aggregate_rows, having_query, having_values, is_kept, match_having_values, match_values
+from .row import Row, aggregate_rows, having_query, having_values, is_kept, match_having_values, rows_of_match
 from .scope import RowScope, equals, time_text
 from .values import ValueTexts, condition_values, local_text, with_values
 from .wording import group_text, listed, scalar_text
@@ -295,18 +295,20 @@ class _Report:
             yield from self._absent(Question(bare, group, self.scope.start))
 
     def _match_rows(self, kept: list[Match]) -> Lines:
+        row, end = ("match", ", and a row for each of its events") if self.query.each else ("row", "")
+        rows = row if len(kept) == 1 else f"{row}es" if self.query.each else f"{row}s"
         if len(kept) == 1:
-            yield f"{self._what()}: there is a row."
+            yield f"{self._what()}: there is a {row}{end}."
         elif len(kept) <= self.limit:
-            yield f"{self._what()}: there are {len(kept)} rows."
+            yield f"{self._what()}: there are {len(kept)} {rows}{end.replace('its', 'their')}."
         else:
-            are = "is more than one row" if self.limit == 1 else f"are more than {self.limit} rows"
+            are = f"is more than one {row}" if self.limit == 1 else f"are more than {self.limit} {rows}"
             yield f"{self._what()}: there {are}; {listed(self.limit)}:"
         for match in kept[: self.limit]:
             yield ""
-            values = match_values(self.finder, self.query, match)
-            if values:
-                yield "  " + ", ".join(f"{name} = {value}" for name, value in values.items())
+            shown = [values for values in rows_of_match(self.finder, self.query, match) if values]
+            if shown:
+                yield from ("  " + ", ".join(f"{name} = {value}" for name, value in row.items()) for row in shown)
                 yield ""
             yield from self._match(match)
 

@@ -10,9 +10,10 @@ import pyarrow as pa
 
 from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.enumerate.evaluation import Evaluator
-from cepc_runtime.enumerate.matches import MatchValues
+from cepc_runtime.enumerate.matches import EventValues, MatchValues
 from cepc_runtime.enumerate.standing import Matches
 from cepc_runtime.events.grouped import ticks_of
+from cepc_runtime.numbers.columns import flat
 from cepc_runtime.plan.query import numbers_matches
 from cepc_runtime.plan.windows import Sessions, Sliding
 from cepc_runtime.results.having import kept
@@ -119,10 +120,14 @@ def match_having_values(
     return found
 
 
-def match_values(finder: Finder, query: model.Query, match: Match) -> dict[str, str]:
-    """What a match query returns for a match."""
-    values = _match_values(finder, query, match)
-    return {o.name: text_of(pa.chunked_array([values.evaluate(o.expression)])) for o in query.outputs}
+def rows_of_match(finder: Finder, query: model.Query, match: Match) -> list[dict[str, str]]:
+    """What a match query returns for a match: one row, or one for each event."""
+    values = _match_values(finder, query, match, EventValues if query.each else MatchValues)
+    columns = {o.name: flat(values.evaluate(o.expression)) for o in query.outputs}
+    return [
+        {name: text_of(pa.chunked_array([column.slice(row, 1)])) for name, column in columns.items()}
+        for row in range(len(values.of_match))
+    ]
 
 
 def is_kept(finder: Finder, query: model.Query, match: Match) -> bool:
@@ -133,14 +138,14 @@ def is_kept(finder: Finder, query: model.Query, match: Match) -> bool:
     return bool(kept(cast("Results", values), query.having, np.arange(1))[0])
 
 
-def _match_values(finder: Finder, query: model.Query, match: Match) -> MatchValues:
+def _match_values(finder: Finder, query: model.Query, match: Match, of: type[MatchValues] = MatchValues) -> MatchValues:
     (plan,) = plan_program(replace(finder.program, queries=(query,))).plans
     names = tuple(dict.fromkeys(bound.variable for bound in match))
     positions = np.array([[bound.row] for bound in match], dtype=np.int64)
     variables = np.array([[names.index(bound.variable)] for bound in match], dtype=np.int32)
     evaluator = Evaluator(finder.reading.table)
     number = np.array([finder.number(query, match)]) if numbers_matches(plan.queries[0]) else None
-    return MatchValues(plan.queries[0], finder.stream, evaluator, Matches(names, positions, variables, number))
+    return of(plan.queries[0], finder.stream, evaluator, Matches(names, positions, variables, number))
 
 
 def _aggregates(having: Expression) -> list[Aggregate]:

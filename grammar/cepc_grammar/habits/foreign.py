@@ -58,8 +58,8 @@ FOREIGN: Final = (
     Foreign("ONE ROW PER MATCH", "remove it: `RETURN MATCH` gives a row for each match"),
     Foreign(
         "ALL ROWS PER MATCH",
-        "write `RETURN MATCH *`: one row with all events of a match, each with its variable; or list a column with "
-        "`COLLECT(v.x)`",
+        "write `RETURN EACH …`: a row for each event of each match, with VARIABLE() and RUNNING SUM(v.x); "
+        "`RETURN EACH *` has all columns",
     ),
     Foreign("DEFINE STREAM", "a stream is declared by `STREAM name (column TYPE, …) EVENT TIME column`"),
     Foreign("DEFINE", "conditions stand in WHERE, joined by AND: `WHERE v.x > 3`", (
@@ -135,8 +135,8 @@ FOREIGN: Final = (
 )  # fmt: skip
 
 FUNCTIONS: Final = {
-    "MATCH_SEQUENCE_NUMBER": "`COLLECT(v.x)` and `RETURN MATCH *` have the events of a match in order",
-    "CLASSIFIER": "`RETURN MATCH *` gives all events of a match, each with its `variable`",
+    "MATCH_SEQUENCE_NUMBER": "in `RETURN EACH …` it is `RUNNING COUNT(*)`",
+    "CLASSIFIER": "it is `VARIABLE()` in `RETURN EACH …`, which has a row for each event of each match",
     "MATCH_ROWTIME": "each row of a match query has `match_end`, the time of its last event",
     "MATCH_PROCTIME": "time is the events' own; each row of a match query has `match_end`",
     "EVENTTIMESTAMP": "the event time is a column like others: `v.at`, say",

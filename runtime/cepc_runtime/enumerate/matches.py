@@ -1,4 +1,4 @@
-"""Result rows of match queries: one for each match (docs/language.md, "Results")."""
+"""Result rows of match queries: one for each match, or for each event of it (docs/language.md, "Results")."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..numbers.columns import flat, nulls
+from ..numbers.columns import flat, nulls, ranks
 from ..results.as_columns import ResultOverflowError
 from ..results.having import kept
 from ..sql.aggregate_texts import aggregate_text, cure
@@ -17,6 +17,7 @@ from ..sql.evaluate import evaluate
 from ..sql.expression import Aggregate, Field, FieldKey, aggregates, fields
 from ..sql.types import is_float, to_arrow
 from .lists import BoundLists, aggregated, different, numbers, sums
+from .running import added, ended
 
 if TYPE_CHECKING:
     from ..plan.query import QueryPlan
@@ -53,12 +54,13 @@ class MatchRows:
             values = MatchValues(self._query, self._stream, self._evaluator, matches)
             every = np.arange(len(matches))
             matches = matches.take(kept(cast("Results", values), self._query.having, every))
-        values = MatchValues(self._query, self._stream, self._evaluator, matches)
+        of = EventValues if self._query.each else MatchValues
+        values = of(self._query, self._stream, self._evaluator, matches)
         columns = [values.evaluate(output.expression) for output in self._query.outputs]
         if self._query.returns_events:
             columns.append(self._events(matches))
-        time = self._stream.time_column
-        columns += [self._evaluator.take(time, matches.positions[0]), self._evaluator.take(time, matches.positions[-1])]
+        for edge in matches.positions[[0, -1]]:
+            columns.append(self._evaluator.take(self._stream.time_column, edge[values.of_match]))
         schema = self.schema()
         return pa.table([flat(c).cast(f.type) for c, f in zip(columns, schema, strict=True)], schema=schema)
 
@@ -77,11 +79,14 @@ class MatchRows:
 
 
 class MatchValues:
-    """Expressions over the matches of a batch; what HAVING needs is named as in `Results`."""
+    """Expressions over the matches of a batch; what HAVING needs is named as in `Results`. `of_match` says of which of
+    the matches each value is.
+    """
 
     def __init__(self, query: QueryPlan, stream: StreamPlan, evaluator: Evaluator, matches: Matches) -> None:
         self._query, self._stream, self._evaluator, self._matches = query, stream, evaluator, matches
         self._bound = BoundLists(matches)
+        self.of_match = np.arange(len(matches))
 
     def evaluate(self, expression: Expression, rows: Ints | None = None) -> Any:
         """The expression for each match, or for some. Raises ResultOverflowError."""
@@ -93,13 +98,13 @@ class MatchValues:
     def fitting(self, expression: Expression, rows: Ints | None = None) -> tuple[Any, Bools]:
         """The same, and for which matches an aggregate does not fit and was null instead."""
         columns: dict[FieldKey | Aggregate, Any] = {}
-        misfits = np.zeros(len(self._matches), dtype=np.bool_)
+        misfits = np.zeros(len(self.of_match), dtype=np.bool_)
         for aggregate in aggregates(expression):
             columns[aggregate], misfit = self._aggregate(aggregate)
             misfits |= misfit
         for field in _outside_aggregates(expression):
             columns[field.key] = self._field(field)
-        column = flat(evaluate(expression, columns, len(self._matches)))
+        column = flat(evaluate(expression, columns, len(self.of_match)))
         return (column, misfits) if rows is None else (column.take(pa.array(rows)), misfits[rows])
 
     def exact(self, aggregate: Aggregate, row: int) -> Any:
@@ -119,7 +124,7 @@ class MatchValues:
     def first_overflow(self, expression: Expression, row: int) -> ResultOverflowError:
         """The error of an aggregate that does not fit for a match."""
         aggregate = next(a for a in aggregates(expression) if self._aggregate(a)[1][row])
-        first, last = self._matches.positions[[0, -1], row : row + 1]
+        first, last = self._matches.positions[[0, -1], self.of_match[row]][:, None]
 
         def value(name: str, position: Ints) -> Any:
             return self._evaluator.take(name, position)[0].as_py()
@@ -165,6 +170,63 @@ class MatchValues:
         """Of all events of the lists."""
         keys = {field.key: lists.positions for field in fields(argument)}
         return flat(self._evaluator.values(argument, keys, len(lists.positions)))
+
+
+class EventValues(MatchValues):
+    """Expressions over the events of the matches of a batch, match by match, in canonical order: what is of a whole
+    match is the same for its events.
+    """
+
+    def __init__(self, query: QueryPlan, stream: StreamPlan, evaluator: Evaluator, matches: Matches) -> None:
+        super().__init__(query, stream, evaluator, matches)
+        self.of_match = np.repeat(np.arange(len(matches)), len(matches.positions))
+        self._events = matches.positions.T.ravel()
+
+    def _field(self, field: Field) -> Any:
+        if field.at != "each":
+            return super()._field(field).take(pa.array(self.of_match))
+        if field.variable is None:
+            return flat(self._evaluator.take(field.column, self._events))
+        return flat(self._evaluator.take(field.column, np.where(self._is_bound(field.variable), self._events, -1)))
+
+    def _aggregate(self, aggregate: Aggregate) -> tuple[Any, Bools]:
+        if aggregate.function.names:
+            names = pa.array(self._matches.names, pa.string())
+            return names.take(pa.array(self._matches.variables.T.ravel())), np.zeros(len(self._events), dtype=np.bool_)
+        if aggregate.running:
+            return self._running(aggregate)
+        column, misfits = super()._aggregate(aggregate)
+        return flat(column).take(pa.array(self.of_match)), misfits[self.of_match]
+
+    def _is_bound(self, variable: str) -> Bools:
+        """Which events are bound to the variable."""
+        names = self._matches.names
+        number = names.index(variable) if variable in names else -1
+        return np.equal(self._matches.variables.T, number).ravel()
+
+    def _running(self, aggregate: Aggregate) -> tuple[Any, Bools]:
+        """Of each match's events up to one."""
+        every = aggregate.variable is None
+        own = np.ones(len(self._events), dtype=np.bool_) if every else self._is_bound(str(aggregate.variable))
+        values = None
+        if aggregate.argument is not None:
+            values = self._values(aggregate.argument, self._bound.lists(str(aggregate.variable)))
+        if aggregate.function.extreme:
+            return self._best_so_far(aggregate, own, values), np.zeros(len(own), dtype=np.bool_)
+        parts, names = added(aggregate, int(own.sum()), values)
+        so_far = np.zeros((len(parts), len(own)), dtype=np.int64)
+        so_far[:, own] = parts
+        of_matches = so_far.reshape(len(parts), *self._matches.positions.T.shape)
+        return ended(aggregate, np.cumsum(of_matches, axis=2).reshape(so_far.shape), names)
+
+    def _best_so_far(self, aggregate: Aggregate, own: Bools, values: Any) -> Any:
+        ranked = ranks(values)
+        worst, best = len(ranked.values), np.full(len(own), len(ranked.values), dtype=np.int64)
+        numbers = ranked.numbers if aggregate.function.extreme == "least" else worst - 1 - ranked.numbers
+        best[own] = np.where(ranked.numbers < 0, worst, numbers)
+        best = np.minimum.accumulate(best.reshape(self._matches.positions.T.shape), axis=1).ravel()
+        places = best if aggregate.function.extreme == "least" else worst - 1 - best
+        return flat(ranked.values.take(pa.array(places, mask=best == worst))).cast(to_arrow(aggregate.type))
 
 
 def _outside_aggregates(expression: Expression) -> list[Field]:

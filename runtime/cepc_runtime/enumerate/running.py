@@ -1,4 +1,4 @@
-"""RUNNING aggregates in conditions: of the events bound to a variable up to the newest, carried along partial matches.
+"""RUNNING aggregates: of the events bound to a variable up to one, in conditions carried along partial matches.
 
 A partial match keeps a few integers for each, its *parts*, which a new event changes by what it adds, whatever the
 match's length. Sums are exact: of large integers a part has the digits between two powers of two, of doubles a bin of
@@ -88,27 +88,12 @@ class RunningAggregate:
 
     @cached_property
     def _added(self) -> tuple[Ints, tuple[int, ...]]:
-        """What each event adds to the parts: to how many there are, then to the sum; and which parts those are."""
-        events, function = self._events, self.aggregate.function
-        if self.aggregate.argument is None:
-            return self._placed([np.ones(len(events), dtype=np.int64)]), ()
-        present = ~nulls(self._values)
-        parts = [present.astype(np.int64)]
-        if not function.adds:
-            return self._placed(parts), ()
-        own = np.flatnonzero(present)
-        found = numbers(self._values.take(pa.array(own)), self.aggregate.argument.type)
-        digits, names = _of_doubles(found) if is_float(self.aggregate.argument.type) else _of_integers(found)
-        for digit in digits:
-            part = np.zeros(len(events), dtype=np.int64)
-            part[own] = digit
-            parts.append(part)
-        return self._placed(parts), names
-
-    def _placed(self, parts: list[Ints]) -> Ints:
+        """What each event adds to the parts, and which parts those are."""
+        values = None if self.aggregate.argument is None else self._values
+        parts, names = added(self.aggregate, len(self._events), values)
         placed = np.zeros((len(parts), self._timeline.length), dtype=np.int64)
         placed[:, self._events] = parts
-        return placed
+        return placed, names
 
     @cached_property
     def size(self) -> int:
@@ -131,29 +116,53 @@ class RunningAggregate:
 
     def values(self, parts: Ints) -> tuple[Any, Bools]:
         """The aggregate of each row as a column, and where it does not fit."""
-        function = self.aggregate.function
-        if function.extreme:
+        if self.aggregate.function.extreme:
             some = parts[0] >= 0
             return over(self.aggregate, some.astype(np.int64), parts[0][some], self._evaluator)
-        counts, digits, names = parts[0], parts[1:], self._added[1]
-        assert function.end is not None
-        if not function.adds:
-            return function.end(Gathered(counts), self.aggregate.type)
-        assert self.aggregate.argument is not None
-        totals: Column
-        if is_float(self.aggregate.argument.type):
-            nan, most, least, *bins = digits
-            special = np.where(most > 0, np.inf, 0.0)
-            special = np.where(least > 0, -np.inf, special)
-            special = np.where((nan > 0) | ((most > 0) & (least > 0)), np.nan, special)
-            totals, rests = rounded(Binned(dict(zip(names, bins, strict=True)), special))
-            return function.end(Gathered(counts, (totals,), rests, 0), self.aggregate.type)
-        totals = digits[0]
-        if len(digits) > 1:
-            totals = np.array([0, None], dtype=object)[:-1].repeat(len(counts))
-            for digit, shift in zip(digits, names, strict=True):
-                totals = totals + digit.astype(object) * (1 << shift)
-        return function.end(Gathered(counts, (totals,), None, self.aggregate.scale), self.aggregate.type)
+        return ended(self.aggregate, parts, self._added[1])
+
+
+def added(aggregate: Aggregate, events: int, values: Any) -> tuple[list[Ints], tuple[int, ...]]:
+    """What each of so many events, with these values of the argument, adds to the parts: to how many there are, then to
+    the sum; and which parts those are.
+    """
+    if aggregate.argument is None:
+        return [np.ones(events, dtype=np.int64)], ()
+    present = ~nulls(values)
+    parts = [present.astype(np.int64)]
+    if not aggregate.function.adds:
+        return parts, ()
+    own = np.flatnonzero(present)
+    found = numbers(values.take(pa.array(own)), aggregate.argument.type)
+    digits, names = _of_doubles(found) if is_float(aggregate.argument.type) else _of_integers(found)
+    for digit in digits:
+        part = np.zeros(events, dtype=np.int64)
+        part[own] = digit
+        parts.append(part)
+    return parts, names
+
+
+def ended(aggregate: Aggregate, parts: Ints, names: tuple[int, ...]) -> tuple[Any, Bools]:
+    """The aggregate as a column from what has been added to the parts, and where it does not fit."""
+    counts, digits, function = parts[0], parts[1:], aggregate.function
+    assert function.end is not None
+    if not function.adds:
+        return function.end(Gathered(counts), aggregate.type)
+    assert aggregate.argument is not None
+    totals: Column
+    if is_float(aggregate.argument.type):
+        nan, most, least, *bins = digits
+        special = np.where(most > 0, np.inf, 0.0)
+        special = np.where(least > 0, -np.inf, special)
+        special = np.where((nan > 0) | ((most > 0) & (least > 0)), np.nan, special)
+        totals, rests = rounded(Binned(dict(zip(names, bins, strict=True)), special))
+        return function.end(Gathered(counts, (totals,), rests, 0), aggregate.type)
+    totals = digits[0]
+    if len(digits) > 1:
+        totals = np.array([0, None], dtype=object)[:-1].repeat(len(counts))
+        for digit, shift in zip(digits, names, strict=True):
+            totals = totals + digit.astype(object) * (1 << shift)
+    return function.end(Gathered(counts, (totals,), None, aggregate.scale), aggregate.type)
 
 
 def _of_integers(found: Column) -> tuple[list[Ints], tuple[int, ...]]:

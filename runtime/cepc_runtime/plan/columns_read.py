@@ -33,7 +33,8 @@ def _shows_canonical_order(query: QueryPlan) -> bool:
     ends = not asked.isdisjoint(("first", "last"))
     # The latest of earlier events is one of several that tie only where such may stand in one match.
     # So are those up to one, of which some aggregates are.
-    up_to = "prev" in asked or any(aggregates(c.expression) for c in query.conditions)
+    running = (*(c.expression for c in query.conditions), *(shown if query.each else ()))
+    up_to = "prev" in asked or any(a.running for e in running for a in aggregates(e))
     latest = up_to and any(edge.tie for edge in query.positions.edges)
     return query.returns_events or query.after is not None or collects or ends or latest
 

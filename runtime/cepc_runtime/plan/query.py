@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 from typing import Literal as OneOf
 
@@ -52,7 +53,9 @@ After: TypeAlias = tuple[str, str | int | None]
 
 @dataclass(frozen=True, slots=True)
 class QueryPlan:
-    """What one query asks, and nothing of how it is executed. `lists` names the list variables."""
+    """What one query asks, and nothing of how it is executed. `lists` names the list variables. With `each` the outputs
+    are of each event of a match, with it they stand in a row.
+    """
 
     name: str
     kind: OneOf["aggregate", "match"]
@@ -69,6 +72,7 @@ class QueryPlan:
     returns_events: bool
     select: Select
     after: After | None
+    each: bool = field(default=False, kw_only=True)
 
 
 Q = TypeVar("Q", bound=QueryPlan)

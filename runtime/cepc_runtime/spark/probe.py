@@ -91,7 +91,7 @@ def _keys(query: QueryPlan) -> tuple[str, ...]:
 def _shown(query: QueryPlan) -> QueryPlan:
     """A query whose rows are the events of its matches."""
     having = query.having if query.kind == "match" else None  # an aggregate's is about groups
-    return replace(query, kind="match", outputs=(), measures=(), having=having, returns_events=True)
+    return replace(query, kind="match", outputs=(), measures=(), having=having, returns_events=True, each=False)
 
 
 def _columns(query: QueryPlan, stream: StreamPlan) -> list[tuple[str, DataType]]:

@@ -40,7 +40,7 @@ Takes = OneOf["anything", "what has an order", "what can be added", "exact numbe
 Gathers = OneOf["present", "value", "least", "greatest"]
 """How many values there are, their sum, the least, the greatest: roles of the kernel's planes (kernel/planes.py)."""
 
-Combination = OneOf["sums", "least", "greatest", "list", "number"]
+Combination = OneOf["sums", "least", "greatest", "list", "number", "name"]
 
 WIDEST: Final = 18
 """Digits of a DECIMAL of which so many can be added, twice, within 38 digits that no input is long enough. Squares of
@@ -80,6 +80,7 @@ class AggregateFunction:
     divided: bool = False
     also: tuple[str, ...] = ()  # what others call it
     numbers: bool = False  # it is the number of the match in its partition, and has no argument
+    names: bool = False  # it is the name of the variable of the event at hand, and has no argument
     by: OneOf["", "least", "greatest"] = ""  # it is of the event where this is its second argument
 
     def __repr__(self) -> str:
@@ -102,6 +103,11 @@ class AggregateFunction:
         return self.gathers == ("present",)
 
     @property
+    def alone(self) -> bool:
+        """Whether it has no argument."""
+        return self.numbers or self.names
+
+    @property
     def adds(self) -> bool:
         """Whether it needs the sum of its argument."""
         return "value" in self.gathers
@@ -111,7 +117,7 @@ class AggregateFunction:
         """What is made of two parts' values."""
         match self.gathers:
             case ():
-                return "number" if self.numbers else "list"
+                return "number" if self.numbers else "name" if self.names else "list"
             case ("least" | "greatest" as extreme, *_):
                 return extreme
         return "sums"
@@ -125,7 +131,7 @@ class AggregateFunction:
     @property
     def countable(self) -> bool:
         """Whether it can be computed while matches are counted, and added up over parts; else match queries have it."""
-        return self.combination not in ("list", "number")
+        return self.combination not in ("list", "number", "name")
 
     @property
     def runs(self) -> bool:
@@ -277,6 +283,7 @@ COLLECT: Final = AggregateFunction("collect", "anything", Array, (), also=("COLL
 MIN_BY: Final = AggregateFunction("min_by", "anything", _itself, (), by="least")
 MAX_BY: Final = AggregateFunction("max_by", "anything", _itself, (), by="greatest")
 MATCH_NUMBER: Final = AggregateFunction("match_number", "anything", lambda _: BIGINT, (), numbers=True)
+VARIABLE: Final = AggregateFunction("variable", "anything", lambda _: STRING, (), names=True)
 
 AGGREGATES: Final = (
     COUNT,
@@ -292,6 +299,7 @@ AGGREGATES: Final = (
     MIN_BY,
     MAX_BY,
     MATCH_NUMBER,
+    VARIABLE,
 )
 
 ALONE: Final = {"one": COUNT, "present": COUNT, "value": SUM, "least": MIN, "greatest": MAX}

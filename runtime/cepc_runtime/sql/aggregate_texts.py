@@ -21,7 +21,7 @@ def aggregate_text(aggregate: Aggregate) -> str:
         variable = aggregate.variable or ""
         return of_variable(variable, argument.column) if isinstance(argument, Field) else f"… of {variable}"
 
-    return f"{aggregate.function.written}({in_parentheses(aggregate, part)})"
+    return f"{'RUNNING ' * aggregate.running}{aggregate.function.written}({in_parentheses(aggregate, part)})"
 
 
 def cure(aggregate: Aggregate, shown: Iterable[Expression]) -> str:
@@ -31,11 +31,14 @@ def cure(aggregate: Aggregate, shown: Iterable[Expression]) -> str:
     text = aggregate_text(aggregate)
     if not aggregate.function.of_any_size:  # an average of decimals
         return f"{text.replace('(', '(CAST(', 1)[:-1]} AS DOUBLE)) is approximate at any size"
+    null = f"TRY_{text} is null instead"
+    if aggregate.running:
+        null = f"TRY_{text.removeprefix('RUNNING ')}, of the whole match, is null instead"
     if isinstance(aggregate.type, Interval):  # no cast computes it in another type
-        return f"TRY_{text} is null instead"
+        return null
     if any(map(partial(_is_operand, aggregate), shown)):
-        return f"CAST({text} AS DOUBLE) is approximate at any size, TRY_{text} is null instead"
-    return f"CAST({text} AS STRING) is exact at any size, TRY_{text} is null instead"
+        return f"CAST({text} AS DOUBLE) is approximate at any size, {null}"
+    return f"CAST({text} AS STRING) is exact at any size, {null}"
 
 
 def _is_operand(aggregate: Aggregate, shown: Expression) -> bool:

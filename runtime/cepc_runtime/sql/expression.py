@@ -21,7 +21,7 @@ from .aggregate_functions import SUM, AggregateFunction, aggregate_named
 from .types import BIGINT, STRING, DataType, Decimal, from_text, is_float
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Container, Iterator
 
 Value = None | bool | int | float | str | bytes | decimal.Decimal
 
@@ -80,13 +80,13 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """An aggregate over the events bound to `variable`; None for COUNT(*) and MATCH_NUMBER() alone.
+    """An aggregate over the events bound to `variable`; None for COUNT(*), MATCH_NUMBER() and VARIABLE() alone.
 
-    `argument` is None when events themselves are counted, COUNT(*), COUNT(E), and for MATCH_NUMBER(). `safe` is
+    `argument` is None when events themselves are counted, COUNT(*), COUNT(E), and for the other two. `safe` is
     TRY_COUNT, TRY_SUM, or a TRY_CAST around: null when the value does not fit. `target` is the type of a cast directly
     around a COUNT or an exact SUM, in which the runtime computes (docs/language.md, "Results"); `type` is then the
-    same. `running`: in a condition, of the events up to the one at hand. `distinct`: of equal values the first alone.
-    `by` is the second argument of MIN_BY and MAX_BY.
+    same. `running`: of the events up to the one at hand, in a condition or RETURN EACH. `distinct`: of equal values the
+    first alone. `by` is the second argument of MIN_BY and MAX_BY.
     """
 
     function: AggregateFunction
@@ -100,7 +100,7 @@ class Aggregate:
     by: Expression | None = None
 
     def __post_init__(self) -> None:
-        alone = self.function.counts or self.function.numbers
+        alone = self.function.counts or self.function.alone
         if self.variable is None and (not alone or self.argument is not None):
             raise ValueError(f"{self.function} of no variable")
         if self.argument is None and (not alone or self.distinct):
@@ -193,10 +193,20 @@ def variables(expression: Expression) -> tuple[str, ...]:
     return tuple(dict.fromkeys(v for v in found if v is not None))
 
 
+def is_of_event(expression: Expression, shared: Container[str]) -> bool:
+    """Whether a column of RETURN EACH may differ from event to event of a match, which share some columns."""
+    match expression:
+        case Field(variable, column, at):
+            return at == "each" and (variable is not None or column not in shared)
+        case Aggregate(function, running=running):
+            return running or function.names
+    return any(is_of_event(part, shared) for part in children(expression))
+
+
 def in_parentheses(aggregate: Aggregate, text: Callable[[Expression], str]) -> str:
     """What stands behind the name of an aggregate, given how expressions are written."""
     if aggregate.argument is None:
-        return "" if aggregate.function.numbers else aggregate.variable or "*"
+        return "" if aggregate.function.alone else aggregate.variable or "*"
     by = "" if aggregate.by is None else f", {text(aggregate.by)}"
     return f"{'DISTINCT ' * aggregate.distinct}{text(aggregate.argument)}{by}"
 

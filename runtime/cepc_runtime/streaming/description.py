@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 ROWS_DEPEND_ON: Final = (
     "kind", "partition", "group_by", "window", "variables", "lists", "positions", "conditions", "outputs", "having",
-    "returns_events", "select", "after",
+    "returns_events", "each", "select", "after",
 )  # fmt: skip
 """Of a query. How its rows are found is the engine's affair."""
 

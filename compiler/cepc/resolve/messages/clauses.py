@@ -84,7 +84,18 @@ def star_alone(star: Span) -> Diagnostic:
         star,
         "stands beside other columns",
         notes=("`*` is all events of the match as one array of structs",),
-        hint="keep `*` alone, or name the columns",
+        hint="keep `*` alone, or name the columns; `RETURN EACH *`, a row for each event, may have others beside it",
+    )
+
+
+def having_of_event(column: ast.Name) -> Diagnostic:
+    return Diagnostic(
+        "E0337",
+        f"HAVING of `{column.text}`",
+        column.span,
+        "it may differ from event to event of a match",
+        notes=("HAVING keeps or leaves out whole matches, in RETURN EACH too",),
+        hint="ask for something of the match, such as `MAX(v.x)`, or leave out rows where they are read",
     )
 
 
@@ -94,7 +105,7 @@ def star_without_match(star: Span) -> Diagnostic:
         "`*` without MATCH",
         star,
         "not a column of an aggregate query",
-        hint="write `RETURN MATCH *` for all events of each match, or name the columns",
+        hint="write `RETURN MATCH *` or `RETURN EACH *` for all events of each match, or name the columns",
     )
 
 

@@ -103,14 +103,19 @@ def type_like_a_listed_one(name: ast.Name, types: Sequence[str], unlisted: str) 
     )
 
 
-def column_not_shared(name: ast.Name, lacking: Sequence[str]) -> Diagnostic:
+def column_not_shared(name: ast.Name, lacking: Sequence[str], *, each: bool) -> Diagnostic:
+    """`each`: in a row for each event; else of those on which the events of a match agree."""
+    why = "all events of a match agree on it, so the events of each stream need it"
+    if each:
+        why = "a bare column is of the row's event, whatever its stream; `v.x` is null where that is not bound to v"
+    computed = f"compute it there, as a column of the STREAM: `{_written(name.text)} AS …`"
     return Diagnostic(
         "E0227",
         f"not all streams of the query have a column `{name.text}`",
         name.span,
         f"{listed((f'`{stream}`' for stream in lacking), 'and')} {'has' if len(lacking) == 1 else 'have'} none",
-        notes=("all events of a match agree on it, so the events of each stream need it",),
-        hint=f"compute it there, as a column of the STREAM: `{_written(name.text)} AS …`",
+        notes=(why,),
+        hint=f"write it with a variable, or {computed}" if each else computed,
     )
 
 
