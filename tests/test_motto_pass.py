@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gc
 from dataclasses import dataclass, replace
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -40,7 +41,6 @@ from tests.properties import NOTHING, Seen, hold
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from random import Random
 
     from cepc.passes.motto import Derivation
     from cepc_runtime.enumerate.extension import Sources
@@ -231,7 +231,10 @@ def match_query(chance: Random, name: str) -> str:
         where.append(chance.choice((*pairs, *LOCAL[:2])).format(v=v, w=w))
     returned = chance.choice((f"{names[0]}.n AS r, {names[-1]}.x + 1 AS s, COUNT(*) AS n", "*"))
     within = chance.choice(("3 s", "6 s", "6 s", "UNBOUNDED"))
-    return f"QUERY {name} RETURN MATCH {returned} PATTERN {pattern} WHERE {' AND '.join(where)} WITHIN {within};\n"
+    kind = "MATCH"
+    if Random(pattern).random() < 0.3:  # by draws of its own, so that all others are as before
+        kind, returned = "EACH", f"{returned}, VARIABLE() AS v, RUNNING SUM({names[-1]}.x) AS so_far"
+    return f"QUERY {name} RETURN {kind} {returned} PATTERN {pattern} WHERE {' AND '.join(where)} WITHIN {within};\n"
 
 
 def any_query(chance: Random, name: str, header: str) -> str:
