@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 KEYWORDS = (
     "AFTER", "AND", "ANY", "AS", "BETWEEN", "BY", "CASE", "CAST", "CONTIGUOUS", "DATE", "DISTINCT", "DIV", "ELSE",
     "END", "ESCAPE", "EVENT", "EXTRACT", "FALSE", "FIRST", "FROM", "GROUP", "GROUPBY", "GROUP_BY", "HAVING",
-"ILIKE", "IMPORT", "IN", "INTERVAL", "IS", "LAST", "LIKE", "MATCH", "NEXT", "NOT", "NULL", "OFFSET", "OR", "ORDER",
+"ILIKE", "IMPORT", "IN", "INTERVAL", "IS", "LAST", "LIKE", "MATCH", "EACH", "NEXT", "NOT", "NULL", "OFFSET", "OR", "ORDER",
     "PAST", "PATTERN", "QUERY", "REGEXP", "RETURN", "RLIKE", "SELECT", "SEQ", "SESSION", "SKIP", "SLIDE", "SOME", "STREAM", "TEST",
     "THEN", "TIME", "TIMESTAMP", "TIMESTAMP_NTZ", "TO", "TRUE", "TRY_CAST", "TYPE", "UNBOUNDED", "UNIT",
     "UNKNOWN", "WATERMARK", "WHEN", "WHERE", "WINDOW", "WITH", "WITHIN",
@@ -200,9 +200,11 @@ named_patterns = st.builds(
 functions = st.builds(ast.Function, names, _tuples(names, 0), expressions)
 items = st.builds(ast.Item, expressions, st.none() | names)
 _ALL_COLUMNS = st.just((ast.Item(ast.Star()),))
-returns = st.builds(ast.Return, _tuples(items, 1, 5), st.booleans()) | st.builds(
-    ast.Return, _ALL_COLUMNS, st.just(True)
-)
+returns = st.builds(
+    lambda items, kind: ast.Return(items, *kind),
+    _tuples(items, 1, 5),
+    st.sampled_from([(False, False), (True, False), (True, True)]),
+) | st.builds(ast.Return, _ALL_COLUMNS, st.just(True))
 _SELECT: Any = st.sampled_from(["ANY", "NEXT", "CONTIGUOUS"])
 _SKIPS: Any = st.one_of(
     st.builds(ast.AfterMatch, st.sampled_from(["TO NEXT EVENT", "PAST LAST EVENT"])),

@@ -145,6 +145,11 @@ def test_a_plan_has_it_as_json_and_others_have_the_digests_that_they_had() -> No
     assert from_text_of_plan(plan_text(each)) == each
     match = compile_text(STREAM + "QUERY q RETURN MATCH A.x PATTERN A WITHIN 9 s;").plan
     assert query_digests(match, letter_names(match.letters)) == {"q": DIGEST}
+    counts = [
+        compile_text(f"{STREAM}QUERY q RETURN {k} COUNT(*) AS n PATTERN A WITHIN 9 s;").plan for k in ("MATCH", "EACH")
+    ]
+    one, other = (query_digests(plan, letter_names(plan.letters))["q"] for plan in counts)
+    assert one != other
 
 
 DIGEST: Final = "7f163413c6204932258010f83a57e284"

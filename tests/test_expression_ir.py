@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cepc_runtime.sql import types as t
-from cepc_runtime.sql.aggregate_functions import COUNT, SUM
+from cepc_runtime.sql.aggregate_functions import COUNT, MIN_BY, SUM, VARIABLE
 from cepc_runtime.sql.expression import (
     Aggregate,
     Call,
@@ -140,6 +140,10 @@ def test_calls_as_sql(call: Call, text: str) -> None:
         (Aggregate(COUNT, None, None, False, None, BIGINT), "COUNT(*)"),
         (Aggregate(COUNT, "v", None, True, None, BIGINT), "TRY_COUNT(v)"),
         (Aggregate(COUNT, None, None, False, STRING, STRING), "CAST(COUNT(*) AS STRING)"),
+        (Aggregate(COUNT, None, None, False, None, BIGINT, running=True), "RUNNING COUNT(*)"),
+        (Aggregate(COUNT, "v", X, False, None, BIGINT, distinct=True), "COUNT(DISTINCT v.x)"),
+        (Aggregate(MIN_BY, "v", X, False, None, INT, by=Field("v", "y", "each", INT)), "MIN_BY(v.x, v.y)"),
+        (Aggregate(VARIABLE, None, None, False, None, STRING), "VARIABLE()"),
     ],
 )
 def test_people_read_the_program_and_not_its_conversions(expression: Expression, text: str) -> None:
