@@ -118,6 +118,8 @@ COMPLETED = [
     (HEAD, "QUERY q PATTERN paid(Payment) WHERE |", {"o", "p"}, {"w"}),
     (HEAD, "QUERY q RETURN MATCH o.| PATTERN SEQ(Order o, Payment) WITHIN 1 HOUR;", {"amount"}, {"o"}),
     (HEAD, "QUERY q RETURN | PATTERN SEQ(Order o, Payment) WITHIN 1 HOUR;", {"o", "COUNT", "SUM", "FIRST"}, {"Order"}),
+    (HEAD, "QUERY q RETURN |", {"MATCH", "EACH"}, {"Order"}),
+    (HEAD, "QUERY q RETURN EACH | PATTERN SEQ(Order o, Payment) WITHIN 1 HOUR;", {"o", "amount", "VARIABLE", "RUNNING"}, {"MATCH"}),
     (HEAD, "QUERY q WHERE [|", {"id", "amount"}, {"abs"}),
     (HEAD, "QUERY q RETURN COUNT(*) GROUP BY |", {"id"}, {"abs"}),
     (HEAD, "QUERY q RETURN COUNT(*) GROUP |", {"BY"}, {"id"}),
@@ -228,6 +230,13 @@ def test_what_is_shown_of_a_name(place: str, parts: list[str]) -> None:
     found = hover(program(EVERYTHING), at(HEAD + QUERY, place))
     assert found is not None
     assert [part for part in parts if part not in found.markdown] == []
+
+
+def test_a_query_says_of_what_its_rows_are() -> None:
+    text = HEAD + "QUERY steps RETURN EACH amount PATTERN SEQ(Order, Payment) WITHIN 1 HOUR;"
+    found = hover(program(text), at(text, "QUERY st|eps"))
+    assert found is not None
+    assert "It gives a row for each event of each match, with `match_start` and `match_end`" in found.markdown
 
 
 NUMBERS = [
