@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from itertools import count
+from random import Random
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from random import Random
 
 TYPES = ("A", "B", "C", "D")
 MANY = 99
@@ -78,8 +78,6 @@ def tree(chance: Random, allowed: Allowed, depth: int) -> Tree:
     """A pattern that is not only negation."""
     if depth == 0:
         return atom(chance, allowed)
-    if allowed.negation and chance.random() < 0.1:
-        return _selected(chance, tree(chance, allowed, depth - 1))
     form = chance.choice(("atom", "seq", "seq", "seq", "plus", "repeat", "or", "and", "some"))
     if form == "some" and not allowed.some:
         form = "and"
@@ -87,7 +85,7 @@ def tree(chance: Random, allowed: Allowed, depth: int) -> Tree:
         return atom(chance, allowed)
     if form in ("plus", "repeat"):
         quantifier = chance.choice(QUANTIFIERS if form == "repeat" else QUANTIFIERS[:1])
-        return _repeated(chance, tree(chance, allowed, depth - 1), allowed, quantifier)
+        return _perhaps_selected(_repeated(chance, tree(chance, allowed, depth - 1), allowed, quantifier), allowed)
     parts = [tree(chance, allowed, depth - 1) for _ in range(chance.choice((2, 2, 3)) if form == "seq" else 2)]
     match form:
         case "or":
@@ -95,12 +93,15 @@ def tree(chance: Random, allowed: Allowed, depth: int) -> Tree:
         case "and" | "some":
             plain = replace(allowed, named=())
             parts = [atom(chance, plain) if part.edge_not else part for part in parts]
-            return _joined(form.upper(), parts)
-    return _sequence(chance, parts, allowed)
+            return _perhaps_selected(_joined(form.upper(), parts), allowed)
+    return _perhaps_selected(_sequence(chance, parts, allowed), allowed)
 
 
-def _selected(chance: Random, part: Tree) -> Tree:
-    """With a selection of its own."""
+def _perhaps_selected(part: Tree, allowed: Allowed) -> Tree:
+    """With a selection of its own, by a chance of its own, which leaves other draws as they are."""
+    chance = Random(part.text)
+    if not allowed.negation or chance.random() >= 0.15:
+        return part
     inside = part.text.removeprefix("SEQ") if part.text.startswith("SEQ(") else f"({part.text})"
     return replace(part, text=f"{chance.choice(('CONTIGUOUS', 'NEXT'))}{inside}")
 
