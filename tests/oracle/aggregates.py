@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cepc_grammar import ast
 
 from .casts import EXACT, cast, in_range, to_decimal, to_float
-from .conditions import Bindings, variable_in
+from .conditions import Bindings, places, variable_in
 from .errors import EvaluationError, Unsupported
 from .expressions import compiled
 from .typed import Typed, constant, converted, order_key
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from .stream import Events
 
-MATCH_ONLY = ("FIRST", "LAST", "COLLECT", "MIN_BY", "MAX_BY")
+ENDS = ("FIRST", "LAST")
+MATCH_ONLY = (*ENDS, "COLLECT", "MIN_BY", "MAX_BY")
 
 
 class DoesNotFit(Exception):  # noqa: N818
@@ -42,6 +43,7 @@ class Aggregate:
     of_matches: bool
     distinct: bool = False
     by: Typed | None = None
+    far: int = 0  # FIRST, LAST: so many events after the first, before the last
 
     @property
     def type(self) -> Type:
@@ -83,7 +85,7 @@ class Aggregate:
             case "COLLECT":
                 return every
             case "FIRST" | "LAST":
-                return (every or [None])[0 if self.function == "FIRST" else -1]
+                return every[self.far if self.function == "FIRST" else -1 - self.far] if self.far < len(every) else None
             case _ if not values:
                 return None
             case "MIN" | "MAX":
@@ -123,9 +125,10 @@ def aggregate(
     """The call made ready. Its argument is about the events of exactly one variable."""
     function = call.function.text.upper()
     by_another = function in ("MIN_BY", "MAX_BY")
-    if len(call.arguments) != 1 + by_another or ((function in MATCH_ONLY or call.distinct) and not of_matches):
+    argument, *more = call.arguments
+    wanted = 1 if by_another else len(more) if function in ENDS else 0
+    if len(more) != wanted or ((function in MATCH_ONLY or call.distinct) and not of_matches):
         raise Unsupported(f"{function} in this place")
-    argument = call.arguments[0]
     if isinstance(argument, ast.Star):
         return Aggregate(function, None, constant(INT, 1), of_matches)
     mentioned: set[str] = set()
@@ -145,7 +148,9 @@ def aggregate(
         raise Unsupported("an aggregate's argument mentions one variable")
     if typed.type == STRING and function in ("SUM", "TRY_SUM", "AVG"):
         typed = converted(typed, DOUBLE)
-    return Aggregate(function, mentioned.pop(), typed, of_matches, call.distinct, by)
+    return Aggregate(
+        function, mentioned.pop(), typed, of_matches, call.distinct, by, 0 if by_another else places(more, 0)
+    )
 
 
 def _different(values: list[Any]) -> list[Any]:

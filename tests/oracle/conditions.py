@@ -39,52 +39,75 @@ def variable_in(
     return None, parts
 
 
+NAVIGATION = ("FIRST", "LAST", "PREV")
+WHOLE = ("COUNT", "SUM", "AVG", "MIN", "MAX")
+"""Aggregates of all events bound to a variable."""
+
+
+def places(written: list[ast.Expression], otherwise: int) -> int:
+    """How many places an argument says, if there is one."""
+    return int(assume("ast.Literal", written[0]).text) if written else otherwise
+
+
 class Condition:
     """One conjunct of the conditions of a query or of a named pattern."""
 
     def __init__(self, expression: ast.Expression, variables: frozenset[str], prefix: str, events: Events) -> None:
         self._variables, self._prefix, self._events = variables, prefix, events
         self._plain: set[str] = set()
-        self._edges: set[tuple[str, str]] = set()  # ("FIRST" or "LAST", variable)
-        self._previous: set[str] = set()
+        self._edges: set[tuple[str, str, int]] = set()  # ("FIRST" or "LAST", variable, how many further)
+        self._previous: set[tuple[str, int]] = set()  # variable, how many back
         self._running: set[str] = set()
+        self._whole: set[str] = set()
         self._has_column = False
         self._test = compiled(expression, self._leaf)
-        self.mentions = frozenset(
-            self._plain | {variable for _, variable in self._edges} | self._previous | self._running
-        )
-        if (self._previous or self._running) and len(self.mentions) > 1:
+        in_turn = self._running | {variable for variable, _ in self._previous}
+        self._needed = frozenset(self._plain | {variable for _, variable, _ in self._edges} | in_turn)
+        self.mentions = self._needed | self._whole
+        if in_turn and len(self.mentions) > 1:
             raise Unsupported("a conjunct with PREV(v), or what is RUNNING, mentions v alone")
-        if self._running and any(edge == "LAST" for edge, _ in self._edges):
-            raise Unsupported("LAST beside what is RUNNING")
+        late = any(edge == "LAST" or far for edge, _, far in self._edges)
+        if self._running and (late or self._whole):
+            raise Unsupported("what is not known yet beside what is RUNNING")
 
     @property
     def local(self) -> str | None:
         """The variable, when the condition is about each of its events by itself."""
-        others = self._edges or self._previous or self._running
+        others = self._edges or self._previous or self._running or self._whole
         return next(iter(self._plain)) if len(self._plain) == 1 and not others else None
 
+    @property
+    def waits(self) -> bool:
+        """Whether it is of all events of a variable, so that nothing is known of it before a match is complete."""
+        return bool(self._whole)
+
     def holds(self, bindings: Bindings) -> bool:
-        """For every tuple of the events; also when one of its variables, or a bare column, has no event to speak of."""
-        if not all(bindings.get(variable) for variable in self.mentions) or (
+        """For every tuple of the events; also when one of its variables, or a bare column, has no event to speak of. An
+        aggregate has one of none: COUNT is 0 then, and the others are null.
+        """
+        if not all(bindings.get(variable) for variable in self._needed) or (
             self._has_column and not any(bindings.values())
         ):
             return True
         rows = self._events.rows
         anything = next((events[0] for events in bindings.values() if events), None)
         fixed: dict[object, object] = {None: None if anything is None else rows[anything]}
-        fixed |= {(edge, v): rows[bindings[v][0 if edge == "FIRST" else -1]] for edge, v in self._edges}
+        for edge, v, far in self._edges:
+            event = bindings[v][far if edge == "FIRST" else -1 - far] if far < len(bindings[v]) else None
+            fixed[edge, v, far] = None if event is None else rows[event]
+        fixed |= {("ALL", v): bindings.get(v, ()) for v in self._whole}
         return all(self._test.run({**fixed, **chosen}) is True for chosen in self._tuples(bindings))
 
     def _tuples(self, bindings: Bindings) -> Iterable[Env]:
         rows, rank = self._events.rows, self._events.rank
         if self._previous or self._running:
-            (v,) = self._previous | self._running
+            (v,) = self.mentions
+            most = max((far for _, far in self._previous), default=0)
             for number, event in enumerate(bindings[v]):
                 earlier = [other for other in bindings[v] if rank[other] < rank[event]]
-                if earlier or not self._previous:
-                    previous = rows[max(earlier)] if earlier else None
-                    yield {v: rows[event], ("PREV", v): previous, ("RUNNING", v): bindings[v][: number + 1]}
+                if len(earlier) >= most:
+                    previous: Env = {("PREV", v, far): rows[earlier[-far]] for _, far in self._previous}
+                    yield {v: rows[event], **previous, ("RUNNING", v): bindings[v][: number + 1]}
             return
         names = sorted(self._plain)
         for events in product(*(bindings[v] for v in names)):
@@ -92,7 +115,7 @@ class Condition:
 
     def _leaf(self, node: ast.Expression) -> Typed | None:
         match node:
-            case ast.Call(running=True):
+            case ast.Call(function) if node.running or function.text.upper() in WHOLE:
                 return self._aggregate(node)
             case ast.Reference(parts):
                 variable, rest = variable_in(parts, self._variables, self._prefix)
@@ -101,30 +124,28 @@ class Condition:
                     return self._events.column(parts, None)
                 self._plain.add(variable)
                 return self._column(rest, variable)
-            case ast.Member(ast.Call(function, (ast.Reference(parts),)), name) if function.text.upper() in (
-                "FIRST",
-                "LAST",
-                "PREV",
+            case ast.Member(ast.Call(function, (ast.Reference(parts), *far)), name) if (
+                function.text.upper() in NAVIGATION
             ):
-                return self._navigation(function.text.upper(), (*parts, name))
-            case ast.Call(function, (ast.Reference(parts),)) if function.text.upper() in ("FIRST", "LAST", "PREV"):
-                return self._navigation(function.text.upper(), parts)
+                return self._navigation(function.text.upper(), (*parts, name), far)
+            case ast.Call(function, (ast.Reference(parts), *far)) if function.text.upper() in NAVIGATION:
+                return self._navigation(function.text.upper(), parts, far)
             case ast.Call(function, (ast.Reference(parts), *far)) if function.text.upper() in ("LAG", "LEAD"):
                 return self._beside(parts, far, -1 if function.text.upper() == "LAG" else 1)
         return None
 
     def _aggregate(self, call: ast.Call) -> Typed:
-        """Of the events bound to the variable up to the one at hand, it included."""
+        """Of all events bound to the variable; of what is RUNNING, up to the one at hand, it included."""
         from .aggregates import DoesNotFit, aggregate
 
         made = aggregate(call, self._variables, self._events, True, self._prefix)
         if made.variable is None:
-            raise Unsupported("RUNNING COUNT(*)")
+            raise Unsupported("COUNT(*) in a condition")
         variable = made.variable
-        self._running.add(variable)
+        (self._running if call.running else self._whole).add(variable)
 
         def value(env: Env) -> object:
-            bound = assume("tuple[Event, ...]", env["RUNNING", variable])
+            bound = assume("tuple[Event, ...]", env["RUNNING" if call.running else "ALL", variable])
             try:
                 return made.fitted(made.exact([{variable: bound}], self._events))
             except DoesNotFit as error:
@@ -138,17 +159,18 @@ class Condition:
         if variable is None or not rest:
             raise Unsupported("LAG and LEAD of no column of a variable")
         self._plain.add(variable)
-        return self._events.beside(rest, variable, direction * (int(assume("ast.Literal", far[0]).text) if far else 1))
+        return self._events.beside(rest, variable, direction * places(far, 1))
 
-    def _navigation(self, function: str, parts: tuple[ast.Name, ...]) -> Typed:
+    def _navigation(self, function: str, parts: tuple[ast.Name, ...], written: list[ast.Expression]) -> Typed:
         variable, rest = variable_in(parts, self._variables, self._prefix)
         if variable is None:
             raise Unsupported(f"{function} of no variable")
+        far = places(written, 1 if function == "PREV" else 0)
         if function == "PREV":
-            self._previous.add(variable)
+            self._previous.add((variable, far))
         else:
-            self._edges.add((function, variable))
-        return self._column(rest, (function, variable))
+            self._edges.add((function, variable, far))
+        return self._column(rest, (function, variable, far))
 
     def _column(self, parts: tuple[ast.Name, ...], key: object) -> Typed:
         if not parts:

@@ -17,7 +17,20 @@ from cepc_grammar import ast
 from .conditions import Bindings, Condition, agree, by_variable
 from .errors import TooMuch
 from .expressions import conjuncts
-from .patterns import Choice, Close, Conjunction, Leaf, Negation, Node, Repetition, Scope, Sequence, leaves, variables
+from .patterns import (
+    Choice,
+    Close,
+    Conjunction,
+    Leaf,
+    Negation,
+    Node,
+    Repetition,
+    Scope,
+    Sequence,
+    leaves,
+    negated,
+    variables,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -129,15 +142,17 @@ class Writing:
         admits: Callable[[str, Event], bool],
         traced: bool,
         span: int | None,
+        begun: bool = False,
     ) -> None:
         """`admits(variable, event)` is false where a local condition is; `traced` keeps paths; matches span less than
-        `span`.
+        `span`. Of matches that are only `begun`, conditions that wait for all of one are not asked.
         """
+        self._begun = begun
         self._events, self._among, self._admits, self._traced, self._span = events, tuple(among), admits, traced, span
         self._written: dict[tuple[object, ...], tuple[Part, ...]] = {}
         self._parts = 0
         self._around: list[Scope] = []
-        self._begun: dict[Close, frozenset[frozenset[tuple[Event, str]]]] = {}
+        self._beginnings: dict[Close, frozenset[frozenset[tuple[Event, str]]]] = {}
         self._scopes: dict[Scope, tuple[tuple[Condition, ...], tuple[str, ...]]] = {}
 
     def derivations(self, node: Node) -> tuple[Part, ...]:
@@ -209,7 +224,7 @@ class Writing:
                 self._around.append(node)
                 inside = self._derive(body, after, path, partial)
                 self._around.pop()
-                return [part.within(node) for part in inside if self._conditions_hold(node, part)]
+                return [part.within(node) for part in inside if not part.bound or self._conditions_hold(node, part)]
 
     def _leaf(self, event: Event, leaf: Leaf, path: Path) -> Part:
         return Part(frozenset({Bound(event, leaf.variable, path)}), event, event)
@@ -234,11 +249,11 @@ class Writing:
 
     def _goes_on(self, close: Close, begun: frozenset[tuple[Event, str]], event: Event) -> bool:
         """Whether what is begun of a match of the part goes on with the event, bound to some variable of it."""
-        if close not in self._begun:
+        if close not in self._beginnings:
             parts = self._derive(close.body, -1, (), True)
-            self._begun[close] = frozenset(frozenset((b.event, b.variable) for b in part.bound) for part in parts)
+            self._beginnings[close] = frozenset(frozenset((b.event, b.variable) for b in part.bound) for part in parts)
         names = {leaf.variable for leaf in leaves(close.body) if self._admitted_around(leaf.variable, event)}
-        return any(begun | {(event, name)} in self._begun[close] for name in names)
+        return any(begun | {(event, name)} in self._beginnings[close] for name in names)
 
     def _admitted_around(self, variable: str, event: Event) -> bool:
         """Whether conditions on single events of the named patterns around hold."""
@@ -316,9 +331,9 @@ class Writing:
     def _conditions_hold(self, scope: Scope, part: Part) -> bool:
         conditions, attributes = self.conditions(scope)
         bindings = bindings_of(part.bound)
-        return all(c.holds(bindings) for c in conditions) and agree(
-            self._events, attributes, (b.event for b in part.bound)
-        )
+        not_bound = negated(scope.body)
+        asked = [c for c in conditions if not (self._begun and c.waits) and not c.mentions & not_bound]
+        return all(c.holds(bindings) for c in asked) and agree(self._events, attributes, (b.event for b in part.bound))
 
     def _down(self, path: Path, step: int) -> Path:
         return (*path, step) if self._traced else ()

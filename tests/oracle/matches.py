@@ -12,7 +12,7 @@ from .conditions import Bindings, Condition, agree, by_variable, merged
 from .derivations import Bound, Gap, Part, Writing, bindings_of
 from .errors import Unsupported
 from .expressions import conjuncts
-from .patterns import leaves, of_streams, resolved, variables
+from .patterns import leaves, negated, of_streams, resolved, variables
 from .preference import preferred
 from .stream import Event, Events, duration, offset
 from .typed import order_key
@@ -93,7 +93,7 @@ class Finder:
                 of = {leaf.variable: owners.get(leaf.type or "") for leaf in leaves(self.pattern)}
                 events.merged.variables = {name: stream for name, stream in of.items() if stream is not None}
             self.pattern = of_streams(self.pattern, owners, apart=events.merged is not None)
-        self.variables = variables(self.pattern)
+        self.variables, self.negated = variables(self.pattern), negated(self.pattern)
         self.mentioned = frozenset(leaf.type for leaf in leaves(self.pattern))
         self.of_matches = is_match_query(query)
         parts = conjuncts(query.where)
@@ -165,9 +165,8 @@ class _Partition:
             return admitted[key]
 
         self.matched = Writing(self.events, members, admits, finder.query.after_match is not None, finder.length)
-        self.other = Writing(
-            self.events, members, admits, False, None
-        )  # what is negated, and prefixes: WITHIN is not theirs
+        self.other = Writing(self.events, members, admits, False, None)  # what is negated: WITHIN is not its
+        self.begun = Writing(self.events, members, admits, False, None, begun=True)  # nor is it of prefixes
 
     def found(self) -> list[Found]:
         ways = self._ways()
@@ -199,9 +198,13 @@ class _Partition:
         times = [self.events.time[event] for event, _ in match]
         return self.finder.length is None or max(times) - min(times) < self.finder.length
 
-    def _conditions_hold(self, match: Match) -> bool:
+    def _conditions_hold(self, match: Match, *, begun: bool = False) -> bool:
+        """Of a match that is only `begun`, those that wait for all of it are not asked. What NOT forbids is no part of a
+        match.
+        """
         bindings = by_variable(match)
-        return all(condition.holds(bindings) for condition in self.finder.conditions)
+        asked = [c for c in self.finder.conditions if not (begun and c.waits) and not c.mentions & self.finder.negated]
+        return all(c.holds(bindings) for c in asked)
 
     # ---- selection ---------------------------------------------------------------------------------------------------
 
@@ -221,9 +224,9 @@ class _Partition:
 
     def _prefixes(self) -> frozenset[Match]:
         if not hasattr(self, "_all_prefixes"):
-            parts = self.other.prefixes(self.finder.pattern)
+            parts = self.begun.prefixes(self.finder.pattern)
             found = {frozenset((b.event, b.variable) for b in part.bound) for part in parts}
-            self._all_prefixes = frozenset(prefix for prefix in found if self._conditions_hold(prefix))
+            self._all_prefixes = frozenset(prefix for prefix in found if self._conditions_hold(prefix, begun=True))
         return self._all_prefixes
 
     # ---- negation ----------------------------------------------------------------------------------------------------

@@ -102,6 +102,18 @@ def leaves(node: Node) -> Iterator[Leaf]:
             yield from leaves(body)
 
 
+def negated(node: Node) -> frozenset[str]:
+    """The variables of what NOT forbids: no match binds them."""
+    match node:
+        case Negation(body=body):
+            return variables(body)
+        case Sequence(parts) | Conjunction(parts) | Choice(parts):
+            return frozenset().union(*map(negated, parts))
+        case Repetition(body=body) | Close(body=body) | Scope(body=body):
+            return negated(body)
+    return frozenset()
+
+
 def of_streams(node: Node, owners: Mapping[str, str], *, apart: bool) -> Node:
     """The pattern with types written with their stream (`apart`), or without it."""
     match node:

@@ -103,8 +103,8 @@ class Columns:
             case ast.Call() if self._is_aggregate(node):
                 made = self._aggregate(node)
                 return Typed(made.type, lambda env: self._value(made, env))
-            case ast.Member(ast.Call(function, (ast.Reference(parts),)) as call, name) if self._is_aggregate(call):
-                return self._leaf(ast.Call(function, (ast.Reference((*parts, name)),)))  # FIRST(v).x is FIRST(v.x)
+            case ast.Member(ast.Call(function, (ast.Reference(parts), *far)) as call, name) if self._is_aggregate(call):
+                return self._leaf(ast.Call(function, (ast.Reference((*parts, name)), *far)))  # FIRST(v).x is FIRST(v.x)
             case ast.Reference(parts):
                 return self._reference(parts)
         return None
