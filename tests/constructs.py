@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 OF_COLUMNS: Final = ("COUNT", "SUM", "AVG", "MIN", "MAX", "VARIANCE", "VAR_POP", "STDDEV", "STDDEV_POP")
 OF_ALL_MATCHES: Final = (*OF_COLUMNS, "TRY_COUNT", "TRY_SUM")
 AGGREGATES: Final = (*OF_ALL_MATCHES, "FIRST", "LAST", "COLLECT", "MIN_BY", "MAX_BY")
+NAVIGATION: Final = frozenset({"PREV", "FIRST", "LAST"})
+WHOLE: Final = ("COUNT", "SUM", "AVG", "MIN", "MAX")
 EXACT_FLOAT: Final = 2**53
 
 
@@ -126,9 +128,12 @@ def _conditions(where: ast.Expression | None, compiled: Compiled, name: str) -> 
             continue
         called = {node.function.text for node in _walk(part) if isinstance(node, ast.Call)}
         yield from called & {"LAG", "LEAD"}
-        running = {node.function.text for node in _walk(part) if isinstance(node, ast.Call) and node.running}
+        calls = [node for node in _walk(part) if isinstance(node, ast.Call)]
+        running = {call.function.text for call in calls if call.running}
         yield from (f"RUNNING {function}" for function in running)
-        navigated = called & {"PREV", "FIRST", "LAST"}
+        yield from {f"WHERE {call.function.text}" for call in calls if _is_whole(call)}
+        yield from {f"further {call.function.text}" for call in calls if _is_further(call)}
+        navigated = called & NAVIGATION
         names = {".".join(p.text for p in node.parts) for node in _walk(part) if isinstance(node, ast.Reference)}
         variables = {v for v in known if any(n == v or n.startswith(f"{v}.") for n in names)}
         yield from (f"condition with {function}" for function in navigated)
@@ -138,6 +143,15 @@ def _conditions(where: ast.Expression | None, compiled: Compiled, name: str) -> 
             yield "condition over two variables"
         elif not navigated:
             yield "condition on one event"
+
+
+def _is_whole(call: ast.Call) -> bool:
+    return call.function.text in WHOLE and not call.running
+
+
+def _is_further(call: ast.Call) -> bool:
+    """Of an event some places further in."""
+    return call.function.text in NAVIGATION and len(call.arguments) > 1
 
 
 def _clauses(query: ast.Query) -> Iterator[str]:
@@ -359,6 +373,7 @@ NEVER: Final = (
     Rule(("listed",), CUT_COUNTS, "counts alone are cut, and an automaton has states"),
     Rule(("GROUP BY",), ("by partitions",), "a group is one partition of its rows"),
     Rule(("condition with PREV",), ("counted",), "it is about two events"),
+    Rule(("WHERE…", "RUNNING…", "further…"), ("counted…", *CUT_COUNTS, "matches joined"), "it is about many events"),
     Rule(("SELECT NEXT",), ("counted between neighbours",), "what may be skipped depends on conditions"),
     Rule(("MIN TIMESTAMP",), ("time as BIGINT",), "the event time is the one column of its type"),
     Rule(

@@ -138,6 +138,51 @@ RUNNING = (
     "(RUNNING SUM({v}.x + 1) > PREV({v}).x) IS NOT FALSE",
     "(RUNNING MAX({v}.o) OR RUNNING COUNT({v}) > 1)",
 )
+FURTHER = (
+    "FIRST({v}, 1).x >= FIRST({v}).x",
+    "(LAST({v}, 1).x <= LAST({v}).x) IS NOT FALSE",
+    "{v}.x >= PREV({v}, 2).x",
+    "({v}.y <> PREV({v}.y, 2) + 1) IS NOT FALSE",
+    "COALESCE(FIRST({v}.x, 2), 1) > 0",
+    "(FIRST({v}, 1).g = LAST({v}, 1).g) IS NOT FALSE",
+    "({v}.x + PREV({v}).x >= PREV({v}, 2).x) IS NOT FALSE",
+    "LAST({v}, 2).x IS NULL",
+    "({v}.x >= LAST({v}, 1).x) IS NOT FALSE",
+    "(RUNNING SUM({v}.x) > PREV({v}, 2).x) IS NOT FALSE",
+    "(FIRST({v}, 0).x <= LAST({v}, 0).x) IS NOT FALSE",
+)
+"""Of lists."""
+PAIR_FURTHER = (
+    "({w}.x > LAST({v}, 1).x) IS NOT FALSE",
+    "{w}.y >= FIRST({v}, 1).y",
+    "COALESCE({w}.x <= FIRST({v}, 2).x, TRUE)",
+    "(LAST({v}, 1).x IS NULL OR {w}.x <> LAST({v}, 1).x)",
+)
+WHOLE = (
+    "COUNT({v}) >= 2",
+    "COUNT({v}) <= 2",
+    "COUNT({v}.y) = 1",
+    "SUM({v}.x) > 2",
+    "(SUM({v}.y) < 4.5) IS NOT FALSE",
+    "AVG({v}.z) <= 1.5",
+    "MIN({v}.x) >= 0",
+    "(MAX({v}.g) <> 'p') IS NOT FALSE",
+    "{v}.x <= AVG({v}.x)",
+    "SUM({v}.n) < 6000000000",
+    "COUNT({v}) % 2 = 0",
+    "(MAX({v}.x) > FIRST({v}).x) IS NOT FALSE",
+    "(AVG({v}.y) <= SUM({v}.z)) IS NOT FALSE",
+    "COALESCE(MAX({v}.d) >= DATE '2000-01-01', TRUE)",
+    "CAST(SUM({v}.x) AS DECIMAL(38, 0)) > 1",
+    "(MIN({v}.o) OR COUNT({v}) > 1)",
+)
+PAIR_WHOLE = (
+    "COUNT({v}) > COUNT({w})",
+    "{w}.x < SUM({v}.x)",
+    "(SUM({v}.x) <= SUM({w}.x)) IS NOT FALSE",
+    "({w}.y <= 1.5 * AVG({v}.y)) IS NOT FALSE",
+    "MAX({v}.x) >= LAST({w}).x",
+)
 AGGREGATES = (
     "COUNT(*)", "COUNT({v})", "SUM({v}.n)", "COUNT({v}.x)", "SUM({v}.x)", "AVG({v}.x)", "MIN({v}.x)", "MAX({v}.y)", "MIN({v}.g)",
     "SUM({v}.y)", "SUM({v}.z)", "AVG({v}.z)", "AVG({v}.y)", "MAX({v}.z)", "MIN({v}.at)", "SUM({v}.x + 1) + COUNT(*)",
@@ -158,6 +203,9 @@ OF_ITS_EVENTS = (
     "MAX_BY({v}.k, {v}.x % 2)",
 )  # fmt: skip
 """Of a match's events, in a match query alone."""
+ENDS_OF_LISTS = re.compile(r"^(FIRST|LAST)\((.*)\.(\w)\)$")
+FURTHER_OFF = (r"\1(\2.\3)", r"\1(\2.\3, 0)", r"\1(\2.\3, 1)", r"\1(\2, 1).\3", r"\1(\2, 2).\3")
+"""What may stand in the place of FIRST and LAST of a list."""
 SINGLES = ("{v}.x", "{v}.y", "{v}.g", "{v}.at", "{v}.x + 1", "COALESCE({v}.x, -1)")
 
 
@@ -185,14 +233,23 @@ def _conditions(chance: Random, tree: Tree, pairs: bool) -> list[str]:
 
 
 def _beside(chance: Random, tree: Tree, pairs: bool) -> list[str]:
-    """Sometimes a condition with LAG or LEAD, or of events up to one; it has a chance of its own, so that it changes no
-    other choice.
+    """Sometimes a condition with LAG or LEAD, of events up to one, of all of a variable, or of one further in; it has a
+    chance of its own, so that it changes no other choice.
     """
     kind = chance.random()
-    if kind > 0.85 and pairs:
-        lists = [v for v in sorted(tree.counts) if tree.counts[v] > 1]
+    lists = [v for v in sorted(tree.counts) if tree.counts[v] > 1]
+    if kind > 0.7 and pairs:
         v = chance.choice((*lists, *lists, *tree.negated, *sorted(tree.counts)))
-        return [chance.choice(RUNNING).format(v=v)]
+        if kind > 0.85:
+            return [chance.choice(RUNNING).format(v=v)]
+        w = chance.choice((*sorted(tree.counts), *tree.negated))
+        other = v != w and not {v, w} <= set(tree.negated)
+        if other and chance.random() < 0.4:
+            return [chance.choice(PAIR_WHOLE).format(v=v, w=w)]
+        return [chance.choice(WHOLE).format(v=v)]
+    if kind > 0.6 and pairs and lists:
+        v, w = chance.choice(lists), chance.choice(sorted(tree.counts))
+        return [chance.choice(PAIR_FURTHER if v != w and chance.random() < 0.4 else FURTHER).format(v=v, w=w)]
     if kind > 0.15:
         return []
     v, w = chance.choice(sorted(tree.counts)), chance.choice(sorted(tree.counts))
@@ -209,6 +266,8 @@ def _returns(chance: Random, tree: Tree, match: bool, after: bool = False) -> li
     for _ in range(chance.randint(1, 4)):
         v = chance.choice(names)
         found.append(chance.choice(OF_LISTS if tree.counts[v] > 1 else SINGLES).format(v=v))
+    further = Random(str(chance.getstate()[1][:4]))  # of its own, so that it changes no other choice
+    found = [ENDS_OF_LISTS.sub(further.choice(FURTHER_OFF), item) for item in found]
     return [*found, *(["MATCH_NUMBER()"] * (after and chance.random() < 0.5)), "COUNT(*)"]
 
 

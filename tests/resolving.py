@@ -76,9 +76,10 @@ def show(expression: Expression) -> str:
     match expression:
         case Literal(value):
             return str(value)
-        case Field(variable, column, at):
-            of = "" if variable is None else f"{variable}." if at == "each" else f"{at.upper()}({variable})."
-            return of + column
+        case Field(None, column):
+            return column
+        case Field(_, column):
+            return f"{expression.event}.{column}"
         case Call("cast", (argument, *_)):
             return show(argument)
         case Call(function, (left, right)) if not function.isalnum() or function in ("and", "or"):

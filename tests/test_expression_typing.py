@@ -173,6 +173,10 @@ def test_an_alias_in_having_is_its_expression() -> None:
         ("LAST(b.i * 2)", ExpressionContext.MATCH, "LAST(b).i * 2"),
         ("FIRST(b).i < 3", ExpressionContext.HAVING_MATCH, "FIRST(b).i < 3"),
         ("FIRST(w.p).i", ExpressionContext.MATCH, "FIRST(w.p).i"),
+        ("FIRST(b, 2).st.in.y", ExpressionContext.MATCH, "FIRST(b, 2).st.`in`.`y`"),
+        ("LAST(b.i, 1) + LAST(b, 0).i", ExpressionContext.HAVING_MATCH, "LAST(b, 1).i + LAST(b).i"),
+        ("b.i > PREV(b, 2).i + PREV(b, 1).i", ExpressionContext.CONDITION, "b.i > PREV(b, 2).i + PREV(b).i"),
+        ("a.i < 2 * SUM(b.i)", ExpressionContext.CONDITION, "a.i < 2 * SUM(b.i)"),
     ],
 )
 def test_first_last_and_prev(text: str, context: ExpressionContext, readable: str) -> None:
@@ -230,6 +234,29 @@ MISTAKES: list[tuple[str, ExpressionContext, list[str]]] = [
     ("LAG(a.i, 1, 0) > 1", C, ["E0335"]),
     ("LAG() > 1", C, ["E0335"]),
     ("FIRST(LAG(b.i)) > 1", C, ["E0313"]),
+    ("FIRST(b, 100).i > 1", C, []),
+    ("FIRST(b, 101).i > 1", C, ["E0317"]),
+    ("LAST(b, -1).i > 1", M, ["E0317"]),
+    ("LAST(b.i, a.i) > 1", M, ["E0317"]),
+    ("PREV(b, 0).i > 1", C, ["E0317"]),
+    ("PREV(b, 2).i > 1", M, ["E0317"]),
+    ("FIRST(b.i, 1, 2) > 1", C, ["E0302"]),
+    ("FIRST(a, 1).i > 1", C, ["E0318"]),
+    ("FIRST(a, 0).i > 1", C, []),
+    ("FIRST(COALESCE(b.i, 0), 1) > 1", C, ["E0317"]),
+    ("PREV(COALESCE(b.i, 0), 2) > 1", C, []),
+    ("FIRST(b, 1) > 1", C, ["E0328"]),
+    ("COUNT(b) > SUM(a.i)", C, []),
+    ("b.i > AVG(b.i)", C, []),
+    ("SUM(b) > 1", C, ["E0328"]),
+    ("SUM(a.i + b.i) > 1", C, ["E0314"]),
+    ("COUNT(DISTINCT b.i) > 1", C, ["E0312"]),
+    ("TRY_SUM(b.i) > 1", C, ["E0315"]),
+    ("STDDEV(b.i) > 1", C, ["E0315"]),
+    ("COLLECT(b.i) IS NULL", C, ["E0315"]),
+    ("MATCH_NUMBER() > 1", C, ["E0315"]),
+    ("SUM(RUNNING SUM(b.i)) > 1", C, ["E0313"]),
+    ("SUM(COUNT(b)) > 1", C, ["E0313"]),
     ("RUNNING SUM(b.i)", M, ["E0336"]),
     ("RUNNING SUM(i) > 1", E, ["E0336"]),
     ("RUNNING COUNT(*) > 1", C, ["E0336"]),
@@ -349,6 +376,10 @@ def test_prev_stands_alone_in_its_conjunct() -> None:
     assert codes("RUNNING SUM(b.i) > RUNNING SUM(a.i)", C, condition=True) == ["E0336"]
     assert codes("RUNNING SUM(b.i) > LAST(b).i", C, condition=True) == ["E0336"]
     assert codes("RUNNING SUM(b.i) > PREV(b).i + FIRST(b).i AND a.i > 1", C, condition=True) == []
+    assert codes("RUNNING SUM(b.i) > FIRST(b, 1).i", C, condition=True) == ["E0336"]
+    assert codes("RUNNING SUM(b.i) > SUM(b.i)", C, condition=True) == ["E0336"]
+    assert codes("SUM(b.i) > PREV(b, 2).i", C, condition=True) == []
+    assert codes("COUNT(a) > PREV(b, 2).i", C, condition=True) == ["E0326"]
 
 
 @pytest.mark.parametrize(
@@ -444,6 +475,8 @@ NAMED = [
     ("COUNT(b)", "count(b)"),
     ("FIRST(b).i", "first(i)"),
     ("FIRST(b.i)", "first(i)"),
+    ("FIRST(b, 1).i", "first(i, 1)"),
+    ("FIRST(b.i, 1)", "first(i, 1)"),
     ("CAST(a.i AS STRING)", "i"),
     ("CAST(COUNT(*) AS STRING)", "CAST(count(1) AS STRING)"),
 ]  # fmt: skip

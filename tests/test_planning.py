@@ -65,6 +65,8 @@ LISTED = [
         "FIRST(A).x < B.x",
     ),
     ("events up to one", "PATTERN A+ WHERE RUNNING SUM(A.x) < 9", "running", "RUNNING SUM(A.x) < 9"),
+    ("all events", "PATTERN A+ WHERE SUM(A.x) < 9", "whole", "SUM(A.x) < 9"),
+    ("an event further back", "PATTERN A+ WHERE A.x > PREV(A, 2).x", "no neighbours", "A.x > PREV(A, 2).x"),
     ("neighbours under NEXT", "PATTERN SEQ(A, B) WHERE A.x < B.x SELECT NEXT", "NEXT", "A.x < B.x"),
     ("a condition on what NOT forbids", "PATTERN SEQ(A, NOT C, B) WHERE A.x < C.x", "negated", "A.x < C.x"),
     ("NOT WITHIN", "PATTERN SEQ(A, NOT C WITHIN 2 s)", "NOT", "NOT … WITHIN ends its gap at a time of its own"),

@@ -97,7 +97,7 @@ WRONG = [
     ("an unknown field", "WHERE a.p.z > 1", ["E0322"]),
     ("an unknown variable in FIRST", "WHERE FIRST(z).x > 1", ["E0203"]),
     ("PREV of a single variable", "WHERE a.x > PREV(a).x", ["E0318"]),
-    ("an aggregate", "WHERE COUNT(a) > 1", ["E0315"]),
+    ("an aggregate", "WHERE COUNT(*) > 1", ["E0315"]),
     ("a number for a condition", "WHERE a.x", ["E0304"]),
     ("every wrong conjunct", "WHERE a.z > 1 AND b.x > 1 AND (x = 1 AND a.x)", ["E0203", "E0204", "E0220", "E0304"]),
     ("[ ] twice", "WHERE [k] AND [g]", ["E0414"]),

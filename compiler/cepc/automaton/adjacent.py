@@ -11,7 +11,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from cepc_runtime.cheap_dataclass import dataclass
-from cepc_runtime.sql.expression import Aggregate, At, Expression, Field, fields, rewrite, walk
+from cepc_runtime.sql.expression import At, Expression, Field, aggregates, fields, rewrite
 
 if TYPE_CHECKING:
     from cepc_runtime.plan.positions import ConditionPlan, Edge, Positions
@@ -114,7 +114,8 @@ def _merge(a: _Counts, b: _Counts) -> _Counts:
 
 def _check(edge: Edge, condition: ConditionPlan, bound: _Counts, arrivals: frozenset[str]) -> Expression | None:
     """What the edge has to check for the condition, if anything."""
-    if condition.negation is not None or any(isinstance(n, Aggregate) for n in walk(condition.expression)):
+    far = any(f.places for f in fields(condition.expression))
+    if condition.negation is not None or far or aggregates(condition.expression):
         raise NotAdjacent(condition)
     variable = edge.variable
     if variable not in condition.variables or (condition.scope is not None and condition.scope not in edge.scopes):

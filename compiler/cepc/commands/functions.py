@@ -35,10 +35,11 @@ OF_EVENTS = {
         ),
         ("COLLECT(v.x)", "in a match query: the x of the events bound to v, an array in their order"),
         ("FIRST(v).x, LAST(v).x", "the x of the first and of the last event bound to v"),
+        ("FIRST(v, n).x, LAST(v, n).x", "that of the n-th event after the first, before the last; null without one"),
         ("MATCH_NUMBER()", "in a match query with AFTER MATCH: 1, 2, … in the order of the partition's matches"),
         ("VARIABLE()", "in RETURN EACH: the name of the variable to which the row's event is bound"),
         ("LABEL(name)", "in RETURN and HAVING: what a label of the query says, `QUERY q WITH (name = 'text')`"),
-        ("PREV(v).x", "in a condition on v: the x of the event bound to v before this one"),
+        ("PREV(v).x, PREV(v, n).x", "in a condition on v: the x of the event bound to v before this one, or the n-th"),
         (
             "LAG(v.x), LAG(v.x, n)",
             "in WHERE: the x of the event one place, or n, before that of v, among all events of its partition",

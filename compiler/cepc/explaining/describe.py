@@ -220,8 +220,7 @@ def _is_number(value: object) -> TypeGuard[int | float]:
 
 def _leaf(leaf: Field | Aggregate) -> str:
     if isinstance(leaf, Field):
-        owner = leaf.variable if leaf.at == "each" else f"{leaf.at.upper()}({leaf.variable})"
-        return of_variable(owner, leaf.column) if owner else as_written(leaf.column)
+        return of_variable(leaf.event, leaf.column) if leaf.variable else as_written(leaf.column)
     name = "RUNNING " * leaf.running + "TRY_" * leaf.safe + leaf.function.written
     return f"{name}({in_parentheses(leaf, expression)})"
 

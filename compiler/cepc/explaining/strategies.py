@@ -77,6 +77,7 @@ _REASONS: Final = {
     "match query": "",
     "no neighbours": ", because {} is between no neighbours",
     "running": ", because {} is of all events of a variable up to one",
+    "whole": ", because {} is of all events of a variable",
     "negated": ", because {} is about what NOT forbids",
     "NEXT": ", because {} decides which events SELECT NEXT may skip",
     "NOT": ", because a NOT cannot be watched while counting: {}",

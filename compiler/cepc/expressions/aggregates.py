@@ -9,7 +9,18 @@ from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.aggregate_functions import aggregate_written, has_exact_squares
-from cepc_runtime.sql.expression import Aggregate, At, Expression, Field, aggregates, fields, rewrite, variables, walk
+from cepc_runtime.sql.expression import (
+    Aggregate,
+    At,
+    Call,
+    Expression,
+    Field,
+    aggregates,
+    fields,
+    rewrite,
+    variables,
+    walk,
+)
 from cepc_runtime.sql.functions.coercion import INTERVALS, NUMERIC, cast_to, describe, implicit_type
 from cepc_runtime.sql.types import (
     BIGINT,
@@ -33,6 +44,9 @@ if TYPE_CHECKING:
     from cepc_runtime.sql.aggregate_functions import AggregateFunction
 
 _AT: Final[dict[str, At]] = {"FIRST": "first", "LAST": "last", "PREV": "prev"}
+
+FARTHEST: Final = 100
+"""Of FIRST, LAST and PREV: so many events are kept in mind for each partial match."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +86,7 @@ def navigation_of_variable(
     if site.context in (ExpressionContext.EVENT, ExpressionContext.COLUMN):  # where there are no variables
         return (_navigation_refused(site, call, call.function.text.upper()),)
     match call.arguments:
-        case (ast.Reference() as reference,):
+        case (ast.Reference() as reference,) | (ast.Reference() as reference, _):
             variable = site.scope.variable(reference)
             if isinstance(variable, Diagnostic):
                 # A name alone that is no column either was meant as a variable.
@@ -91,15 +105,17 @@ def is_variable(scope: Scope, reference: ast.Reference) -> bool:
 def navigation(site: CallSite, call: ast.Call) -> Expression | Diagnostic | None:
     """`FIRST(v.x)`; without a column it is an event, not a value. None where the argument has errors."""
     name = call.function.text.upper()
-    if len(call.arguments) == 2:
-        return say.navigation_offset(call.span, name, site.context.is_match)
-    if len(call.arguments) != 1:
+    if not call.arguments:
         return say.navigation_argument(call.span, name)
+    if len(call.arguments) > 2:
+        return say.argument_count(call.span, f"{name}(v.x, n)", 1, 2, len(call.arguments))
     argument = call.arguments[0]
     if isinstance(argument, ast.Reference):
         variable = site.scope.variable(argument)
         if isinstance(variable, VariableInfo) and is_variable(site.scope, argument):
-            shown = f"{name}({'.'.join(p.text for p in argument.parts)})"
+            from cepc_grammar.printer import to_text  # here, because most programs start without the printer
+
+            shown = f"{name}({', '.join(map(to_text, call.arguments))})"
             return say.event_as_value(call.span, shown, _some_column(variable))
     return _navigate(site, call, argument)
 
@@ -117,12 +133,36 @@ def _navigate(site: CallSite, call: ast.Call, argument: ast.Expression) -> Expre
         return say.navigation_argument(call.span, name)
     if len(mentioned) > 1:
         return say.mixed_variables(call.span, name, mentioned)
-    variable = site.scope.info(mentioned[0])
-    if name == "PREV" and not variable.is_list:
-        return say.prev_of_single(call.span, variable.name)
-    return rewrite(
-        typed, lambda node: replace(node, at=_AT[name]) if isinstance(node, Field) and node.variable else node
-    )
+    variable, places = site.scope.info(mentioned[0]), _places(name, call)
+    if places is None:
+        return say.navigation_places(call.arguments[1].span, name, FARTHEST)
+    if not variable.is_list and (name == "PREV" or places):
+        return say.other_of_single(call.span, name, variable.name)
+    if places and name != "PREV" and not _is_column(typed):  # of no event it would not be null, as COALESCE(v.x, 0)
+        return say.navigation_of_value(argument.span, name)
+
+    def of_event(node: Expression) -> Expression:
+        return replace(node, at=_AT[name], places=places) if isinstance(node, Field) and node.variable else node
+
+    return rewrite(typed, of_event)
+
+
+def _places(name: str, call: ast.Call) -> int | None:
+    """How many events further than FIRST(v), LAST(v) or PREV(v), if it says so in a number."""
+    least = 1 if name == "PREV" else 0
+    match call.arguments[1:]:
+        case ():
+            return 0
+        case (ast.Literal("integer", text),) if least <= int(text) <= FARTHEST:
+            return int(text) - least
+    return None
+
+
+def _is_column(typed: Expression) -> bool:
+    """Whether it is a column, or a field of a struct in one."""
+    while isinstance(typed, Call) and typed.function == "field":
+        typed = typed.arguments[0]
+    return isinstance(typed, Field)
 
 
 def _navigation_refused(site: CallSite, call: ast.Call, name: str) -> Diagnostic | None:
@@ -150,6 +190,8 @@ def _navigation_refused(site: CallSite, call: ast.Call, name: str) -> Diagnostic
 def aggregate(site: CallSite, call: ast.Call, function: AggregateFunction) -> Expression | Diagnostic | None:
     """None where the argument has errors."""
     name = call.function.text.upper()
+    if site.context == ExpressionContext.CONDITION:
+        return _in_condition(site, call, function)
     refused = _aggregate_refused(site, call, name, function)
     if refused is not None:
         return refused
@@ -173,6 +215,22 @@ def aggregate(site: CallSite, call: ast.Call, function: AggregateFunction) -> Ex
     typed = [site.argument(name, argument) for argument in call.arguments]
     arguments = tuple(argument for argument in typed if argument is not None)
     return None if len(arguments) < len(typed) else _of_values(function, arguments, call)
+
+
+def _in_condition(site: CallSite, call: ast.Call, function: AggregateFunction) -> Expression | Diagnostic | None:
+    """`SUM(v.x)` of all events bound to v in a match."""
+    name = call.function.text.upper()
+    if function.names:
+        return say.variable_of_no_event(call.span, site.context.value)
+    if name != function.written or not function.runs:
+        return say.aggregate_not_allowed(call.span, name, site.context.value, numbers=function.numbers)
+    if site.inside:
+        return say.nested_aggregate(call.span, site.inside, name)
+    if isinstance(call.arguments[0] if call.arguments else None, ast.Star):
+        return say.count_of_all(call.span)
+    if call.distinct:
+        return say.distinct_in_condition(call.span, name)
+    return aggregate(replace(site, context=ExpressionContext.MATCH), call, function)
 
 
 def running(site: CallSite, call: ast.Call) -> Expression | Diagnostic | None:

@@ -270,6 +270,14 @@ def distinct(span: Span, name: str, *, of_match: bool = False) -> Diagnostic:
     return Diagnostic("E0312", title, span, label, notes=(note,), hint=f"remove DISTINCT, or {cure}")
 
 
+def distinct_in_condition(span: Span, name: str) -> Diagnostic:
+    return Diagnostic(
+        "E0312", "DISTINCT in a condition", span, f"{name} cannot leave out equal values here",
+        notes=("a match that grows keeps sums, not the values of all its events",),
+        hint=f"remove DISTINCT, or write HAVING {name}(DISTINCT …), which leaves out rows of a match query",
+    )  # fmt: skip
+
+
 def nested_aggregate(span: Span, outer: str, inner: str) -> Diagnostic:
     return Diagnostic(
         "E0313",
@@ -297,22 +305,25 @@ def mixed_variables(span: Span, name: str, variables: Iterable[str]) -> Diagnost
 
 
 def aggregate_not_allowed(span: Span, name: str, where: str, *, numbers: bool = False) -> Diagnostic:
-    function = aggregate_written(name)
-    running = function is not None and function.runs
     cure = (
         f"write `HAVING {name}() …` after the pattern: it leaves out rows, and changes no number"
         if numbers
         else f"write `HAVING {name}(…) …` after the pattern, which is of the whole match or row"
-        + (f"; `RUNNING {name}(v.x)` is of the events up to one" if running else "")
     )
+    if where == "WHERE":
+        note = "WHERE has COUNT, SUM, AVG, MIN and MAX of the events of one variable, with RUNNING or without"
+    else:
+        note = "a condition on one event decides which events there are, before any match"
+    title, label = "aggregate in a condition", f"{name} is not allowed in {where}"
+    return Diagnostic("E0315", title, span, label, notes=(note,), hint=cure)
+
+
+def count_of_all(span: Span) -> Diagnostic:
     return Diagnostic(
-        "E0315",
-        "aggregate in a condition",
-        span,
-        f"{name} is not allowed in {where}",
-        notes=("a condition is about single events; an aggregate is known when a match, or a window, is complete",),
-        hint=cure,
-    )
+        "E0315", "COUNT(*) in WHERE", span, "in WHERE it is of the events of one variable",
+        notes=("HAVING COUNT(*) is of all matches of a row, or in a match query of all events of a match",),
+        hint="write `COUNT(v)` for the variable `v`, or `HAVING COUNT(*) …` after the pattern",
+    )  # fmt: skip
 
 
 def aggregate_in_column(span: Span, name: str) -> Diagnostic:
@@ -395,28 +406,25 @@ def navigation_argument(span: Span, name: str) -> Diagnostic:
     )
 
 
-def navigation_offset(span: Span, name: str, is_row: bool) -> Diagnostic:
-    """`LAST(v.x, 1)`; `is_row` where it stands in a row and not in a condition."""
-    hints = {
-        "PREV": "PREV is of the event before; to look further back, give events names of their own: "
-        "`SEQ(E e1, E e2, E e3)` and `e3.x > e1.x`; `LAG(v.x, 2)` counts all events, in the match or not",
-        "LAST": "in a condition of v alone, `PREV(v).x` is of the event before; beside another, give the last one a "
-        "name: `SEQ(E+ v, E last)` and `LAST(v).x`",
-        "FIRST": "to look at the second event, give it a name of its own: `SEQ(E e1, E e2, E* more)`",
-    }
-    element = "CASE WHEN COUNT(v) > 1 THEN ELEMENT_AT(COLLECT(v.x), {}) END"  # an array of one has no such element
-    listed = {
-        "LAST": f"`{element.format(-2)}` is the last value but one",
-        "FIRST": f"`{element.format(2)}` is the second value",
-    }
-    hint = listed.get(name, hints[name]) if is_row else hints[name]
+def navigation_places(span: Span, name: str, most: int) -> Diagnostic:
+    least, hint = {
+        "PREV": (1, "`PREV(v, 2).x` is of the event before the one before; the event at hand is `v.x`"),
+        "FIRST": (0, "`FIRST(v, 2).x` is of the second event after the first"),
+        "LAST": (0, "`LAST(v, 2).x` is of the second event before the last"),
+    }[name]
     return Diagnostic(
-        "E0110",
-        f"{name} with an offset is not supported yet",
-        span,
-        f"{name} takes one column of a variable",
-        hint=hint,
-    )
+        "E0317", f"{name} looks a number of events away", span, f"a whole number from {least} to {most} stands here",
+        notes=("every partial match keeps so many events in mind",), hint=hint,
+    )  # fmt: skip
+
+
+def navigation_of_value(span: Span, name: str) -> Diagnostic:
+    return Diagnostic(
+        "E0317", f"{name} of a value, some events away", span,
+        f"with a number of events, {name} is of a column of a variable, or a field of one",
+        notes=("where there is no such event it is null",),
+        hint=f"compute with what it gives: `{name}(v, 1).x + 1`",
+    )  # fmt: skip
 
 
 def beside_not_allowed(span: Span, name: str, where: str) -> Diagnostic:
@@ -485,7 +493,7 @@ def running_not_allowed(span: Span, name: str, where: str) -> Diagnostic:
     return Diagnostic(
         "E0336", f"RUNNING {name} out of place", span, f"RUNNING is not allowed in {where}",
         notes=("it is of the events of a variable up to the one of which a condition is asked",),
-        hint=f"leave RUNNING out: in results and HAVING {name} is of the whole match; in WHERE and in `RETURN EACH …` "
+        hint=f"leave RUNNING out: {name} is of the whole match then; in WHERE and in `RETURN EACH …` "
         f"`RUNNING {name}(v.x)` is of the events up to one",
     )  # fmt: skip
 
@@ -511,20 +519,30 @@ def running_beside_others(span: Span, variable: str, others: Iterable[str]) -> D
         "E0336", "RUNNING beside another variable", span,
         f"a condition with RUNNING of `{variable}` mentions `{variable}` alone; this mentions {names} too",
         notes=(f"it is asked of every event of `{variable}`, whatever the rest of the match is",),
-        hint=f"conditions joined by AND can stand apart; what is of {names} can be compared in HAVING, with"
-        f" `SUM({variable}.x)` over the whole match",
+        hint=f"conditions joined by AND can stand apart; with what is of {names}, `SUM({variable}.x)` without RUNNING,"
+        f" over all of `{variable}`, can be compared",
     )  # fmt: skip
 
 
-def running_beside_last(span: Span, variable: str) -> Diagnostic:
+def running_beside_later(span: Span, variable: str, end: str, aggregate: str = "") -> Diagnostic:
+    """`end` is the event that is not known yet, without one the `aggregate` of all events."""
+    what = end.partition("(")[0] or f"{aggregate} of all events"
+    unknown = f"`{end}`" if end else f"{aggregate} of all events of `{variable}`"
     return Diagnostic(
-        "E0336", "RUNNING beside LAST", span,
-        f"which event of `{variable}` is the last is not known at the one of which this is asked",
+        "E0336", f"RUNNING beside {what}", span, f"{unknown} is not known yet at the event of which this is asked",
         hint=f"the event at hand is `{variable}.x`, the first one `FIRST({variable}).x`",
     )  # fmt: skip
 
 
-def prev_of_single(span: Span, variable: str) -> Diagnostic:
+def other_of_single(span: Span, name: str, variable: str) -> Diagnostic:
+    """PREV(v), or an event so many places from the first or the last, of a variable that is bound to one."""
+    if name != "PREV":
+        return Diagnostic(
+            "E0318", f"{name} with a number, of a single variable", span,
+            f"`{variable}` is bound to one event in a match, which is the first and the last",
+            notes=(f"{name}(v, 1) is another event of the same variable v",),
+            hint=f"repeat the variable (`E+ {variable}`), or write `{variable}.x`",
+        )  # fmt: skip
     return Diagnostic(
         "E0318",
         "PREV of a single variable",
@@ -613,7 +631,8 @@ def prev_beside_others(span: Span, variable: str, others: Iterable[str]) -> Diag
 def event_by_number(span: Span, name: str) -> Diagnostic:
     return Diagnostic(
         "E0221", f"`{name}` is an event, not a value", span, "events of a variable have no numbers",
-        hint=f"`FIRST({name}).x` and `LAST({name}).x` are of its first and last event, `COLLECT({name}.x)` of all",
+        hint=f"`FIRST({name}).x` and `LAST({name}).x` are of its first and last event, `FIRST({name}, 1).x` is of the"
+        f" second, `COLLECT({name}.x)` of all",
     )  # fmt: skip
 
 

@@ -61,8 +61,8 @@ def _text(expression: ast.Expression) -> str:
             return "1"
         case ast.Call():
             return _call(expression)
-        case ast.Member(ast.Call(function=function), name) if _of_event(expression):
-            return f"{function.text.lower()}({name.text})"
+        case ast.Member(ast.Call(function, (_, *places)), name) if _of_event(expression):
+            return f"{function.text.lower()}({', '.join((name.text, *map(_text, places)))})"
         case ast.Member(operand, name):
             return f"{_text(operand)}.{name.text}"
         case ast.Index(operand, index):

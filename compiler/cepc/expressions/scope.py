@@ -56,7 +56,9 @@ class ExpressionContext(Enum):
     """Bare columns of the record at hand, those declared before it; nothing else."""
 
     CONDITION = "WHERE"
-    """WHERE of a query or a named pattern: FIRST, LAST and PREV of a variable, LAG and LEAD; no aggregates."""
+    """WHERE of a query or a named pattern: FIRST, LAST and PREV of a variable, LAG and LEAD; COUNT, SUM, AVG, MIN and
+    MAX of one, RUNNING or not.
+    """
 
     AGGREGATE = "RETURN of an aggregate query"
     """Aggregates, and outside them bare columns (the grouping attributes) alone."""

@@ -16,13 +16,11 @@ from cepc_runtime.sql.aggregate_functions import aggregate_written
 from cepc_runtime.sql.expression import (
     Call,
     Expression,
-    Field,
     Literal,
     children,
     conjuncts,
     fields,
     variables,
-    walk,
 )
 from cepc_runtime.sql.expression import aggregates as aggregates_in
 from cepc_runtime.sql.functions import Mismatch, named
@@ -96,24 +94,27 @@ def _beside_prev(written: ast.Expression, typed: Expression) -> list[Diagnostic]
     """Conditions with PREV(v) that mention other variables too."""
     errors: list[Diagnostic] = []
     for conjunct in conjuncts(typed):
-        found = [node for node in walk(conjunct) if isinstance(node, Field) and node.variable is not None]
-        previous = next((f.variable for f in found if f.at == "prev"), None)
-        others = dict.fromkeys(f.variable for f in found if f.variable not in (previous, None))
+        previous = next((f.variable for f in fields(conjunct) if f.at == "prev"), None)
+        others = [v for v in variables(conjunct) if v != previous]
         if previous is not None and others:
-            errors.append(say.prev_beside_others(written.span, previous, [o for o in others if o is not None]))
+            errors.append(say.prev_beside_others(written.span, previous, others))
     return errors
 
 
 def _beside_running(written: ast.Expression, typed: Expression) -> list[Diagnostic]:
-    """Conditions with what is RUNNING that mention other variables too, or LAST of the same."""
+    """Conditions with what is RUNNING that mention other variables too, or what is not known yet of the same."""
     errors: list[Diagnostic] = []
     for conjunct in conjuncts(typed):
-        running = next((a.variable for a in aggregates_in(conjunct) if a.variable is not None), None)
+        running = next((a.variable for a in aggregates_in(conjunct) if a.running), None)
+        if running is None:
+            continue
         others = [v for v in variables(conjunct) if v != running]
-        if running is not None and others:
+        ends = [f.event for f in fields(conjunct) if f.at == "last" or (f.at == "first" and f.places)]
+        whole = [a.function.written for a in aggregates_in(conjunct) if not a.running]
+        if others:
             errors.append(say.running_beside_others(written.span, running, others))
-        elif running is not None and any(f.at == "last" for f in fields(conjunct)):
-            errors.append(say.running_beside_last(written.span, running))
+        elif ends or whole:
+            errors.append(say.running_beside_later(written.span, running, ends[0] if ends else "", *whole[:1]))
     return errors
 
 

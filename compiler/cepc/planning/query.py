@@ -103,8 +103,8 @@ def _counting(
         made = deterministic(positions, letters, on_edges, query.select)
     except NotAdjacent as answer:
         condition = answer.condition
-        if aggregates(condition.expression):
-            return Uncountable(Reason("running", condition.text))
+        if found := aggregates(condition.expression):
+            return Uncountable(Reason("running" if found[0].running else "whole", condition.text))
         return Uncountable(Reason("no neighbours" if condition.negation is None else "negated", condition.text))
     except NotCounted as answer:
         return Uncountable(Reason("NOT", str(answer)))

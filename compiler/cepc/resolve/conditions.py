@@ -121,7 +121,7 @@ def two_negations(conjunct: ast.Expression, names: Names) -> Iterator[Diagnostic
 
 
 def _plain(node: Expression, single: set[str]) -> Expression:
-    """The first and the last event of a single variable are the event."""
+    """The first and the last event of a single variable are the event; it has no others."""
     if isinstance(node, Field) and node.at in ("first", "last") and node.variable in single:
         return Field(node.variable, node.column, "each", node.type)
     return node

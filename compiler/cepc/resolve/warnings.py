@@ -84,9 +84,9 @@ def enumeration(checked: model.Query, built: Built) -> Iterator[Diagnostic]:
 
 def _why_enumerated(
     condition: ConditionPlan, query: model.Query, positions: Positions, *, in_not: bool
-) -> OneOf["NOT", "apart", "NEXT", "RUNNING"] | None:
-    if aggregates(condition.expression):
-        return "RUNNING"
+) -> OneOf["NOT", "apart", "NEXT", "RUNNING", "whole"] | None:
+    if found := aggregates(condition.expression):
+        return "RUNNING" if found[0].running else "whole"
     if in_not:
         return "NOT"
     if not _is_adjacent(condition, positions):

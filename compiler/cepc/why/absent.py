@@ -92,7 +92,7 @@ class Absent:
                 failed = [t for t in tried if not t.holds]
                 for one in failed[:SHOWN]:
                     events = ", ".join(map(self.values.named, one.rows))
-                    yield f"{one.text} is not true, for {events}"
+                    yield f"{one.text} is not true" + (f", for {events}" if events else "")
                 if len(failed) > SHOWN:
                     yield f"and {len(failed) - SHOWN} more"
                 if not tried:

@@ -13,10 +13,11 @@ from cepc_grammar.spelling import string_text
 from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.enumerate.condition import NO_COLUMN, Condition
 from cepc_runtime.enumerate.evaluation import Evaluator
+from cepc_runtime.enumerate.ragged import from_first, from_last
 from cepc_runtime.plan.positions import ConditionPlan
 from cepc_runtime.results.as_text import as_text
 from cepc_runtime.sql.evaluate import EvaluationError, evaluate
-from cepc_runtime.sql.expression import Aggregate, Call, Field, FieldKey, fields
+from cepc_runtime.sql.expression import Aggregate, Call, Field, FieldKey, fields, fields_outside_aggregates
 from cepc_runtime.sql.spark_sql import describe
 
 from .constraints import Joint, Local, tells_iterations_apart
@@ -114,10 +115,10 @@ class ValueTexts:
         found = []
         evaluator = Evaluator(self._reading.table.take(pa.array(rows)))
         for tuples, positions in asked.tuples(bound, begins):
-            places = {key: rows[at] for key, at in positions.items() if key.column != NO_COLUMN}
+            places = {k: np.where(at < 0, -1, rows[at]) for k, at in positions.items() if k.column != NO_COLUMN}
             values = asked.values(bound, tuples, positions, evaluator)
             found += [
-                self._tried(condition, places, i, {a: values[a].slice(i, 1) for a in asked.running})
+                self._tried(condition, places, i, {a: values[a].slice(i, 1) for a in asked.aggregates})
                 for i in range(len(tuples))
             ]
         return found
@@ -127,21 +128,27 @@ class ValueTexts:
         condition: Expression,
         places: Mapping[FieldKey, Ints],
         i: int,
-        running: Mapping[Aggregate, Any] = MappingProxyType({}),
+        known: Mapping[Aggregate, Any] = MappingProxyType({}),
     ) -> Tried:
         at = {key: int(rows[i]) for key, rows in places.items()}
-        columns = {key: self._reading.table.column(key.column).slice(row, 1) for key, row in at.items()}
-        texts: dict[Field | Aggregate, str] = {f: text_of(columns[f.key]) for f in fields(condition)}
-        texts |= {a: text_of(column) for a, column in running.items()}
+        about = tuple(dict.fromkeys(row for row in at.values() if row >= 0))
+        columns = {key: self._of_row(key.column, row) for key, row in at.items()}
+        texts: dict[Field | Aggregate, str] = {f: text_of(columns[f.key]) for f in fields_outside_aggregates(condition)}
+        texts |= {a: text_of(column) for a, column in known.items()}
         try:
             plain: dict[FieldKey | Aggregate, Any] = {
                 key: pa.concat_arrays(column.chunks) for key, column in columns.items()
             }
-            plain.update(running.items())
+            plain.update(known.items())
             holds = evaluate(condition, plain, 1)[0].as_py() is True
         except EvaluationError as error:
-            return Tried(tuple(dict.fromkeys(at.values())), f"{with_values(condition, texts)}: {error.reason}", False)
-        return Tried(tuple(dict.fromkeys(at.values())), with_values(condition, texts), holds)
+            return Tried(about, f"{with_values(condition, texts)}: {error.reason}", False)
+        return Tried(about, with_values(condition, texts), holds)
+
+    def _of_row(self, column: str, row: int) -> Any:
+        """A column of one row, null where there is none."""
+        values = self._reading.table.column(column)
+        return values.slice(row, 1) if row >= 0 else pa.chunked_array([pa.nulls(1, values.type)])
 
     def _instant(self, row: int) -> tuple[Any, ...]:
         ordering = (self.value(row, name) for name in self._stream.order_by)
@@ -226,16 +233,16 @@ class _OneMatch:
     def __init__(self, variables: Sequence[str]) -> None:
         self._variables = variables
 
-    def first(self, variable: str) -> Ints:
-        return self._places(variable)[:1] if variable in self._variables else np.array([-1])
+    def first(self, variable: str, places: int = 0) -> Ints:
+        return from_first(*self.every(variable), places)
 
-    def last(self, variable: str) -> Ints:
-        return self._places(variable)[-1:] if variable in self._variables else np.array([-1])
+    def last(self, variable: str, places: int = 0) -> Ints:
+        return from_last(*self.every(variable), places)
 
     def one(self, variable: str) -> Ints | None:  # noqa: ARG002
         return None
 
-    def before(self, variable: str) -> Ints:  # noqa: ARG002
+    def before(self, variable: str, places: int = 0) -> Ints:  # noqa: ARG002
         return np.array([-1])
 
     def every(self, variable: str) -> tuple[Ints, Ints]:
@@ -245,7 +252,7 @@ class _OneMatch:
     def any_event(self) -> Ints:
         return np.array([0])
 
-    def running(self, aggregate: Aggregate) -> None:
+    def aggregate(self, aggregate: Aggregate) -> None:
         """Nobody keeps it."""
 
     def _places(self, variable: str) -> Ints:

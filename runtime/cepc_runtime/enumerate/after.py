@@ -34,6 +34,8 @@ _FEW = 16384
 """How many first events are tried together to begin with."""
 _ROWS = 1 << 21
 """How many partial matches may be held together: all of some first events are, until their matches are chosen."""
+_KEPT = 16
+"""A partial match that keeps so many numbers in mind takes the room of two."""
 _CHEAP = 4096
 """So many first events at once cost hardly more than one."""
 _WIDE = 4
@@ -149,7 +151,8 @@ class AfterMatch:
         group = self._timeline.group[chosen.first]
         kept, allowed = _chain(group, chosen.first, self._resume(levels, chosen))
         pace.move(groups, counts, allowed)
-        pace.learn(groups, group[kept], group[~kept], sum(len(level.block) for level in levels), self._means.block)
+        partial = sum(len(level.block) for level in levels) * (_KEPT + self._extension.checks.memory.size) // _KEPT
+        pace.learn(groups, group[kept], group[~kept], partial, self._means.block)
         yield from self._taken(levels, chosen.take(np.flatnonzero(kept)))
 
     def _firsts(self) -> Ints:

@@ -101,17 +101,13 @@ class Path:
         self.level(0)
         return self._walked[1]
 
-    def latest(self, binds: Bools, start: Ints | None, stop: Ints | None, before: Ints | None = None) -> Ints:
-        """The last event of each row along an edge in `binds` at a depth from `start` to before `stop`, or -1; only
-        events at positions before `before`.
-        """
+    def latest(self, binds: Bools, start: Ints | None, stop: Ints | None) -> Ints:
+        """The last event of each row along an edge in `binds` at a depth from `start` to before `stop`, or -1."""
         found = np.full(self.count, -1, dtype=np.int64)
         for depth in range(self.length - 1, -1, -1):
             edges, positions = self.level(depth)
             fits = binds[edges] & (found < 0)
             fits &= _inside(depth, start, stop, self.count)
-            if before is not None:
-                fits &= positions < before
             found[fits] = positions[fits]
             if not np.any(found < 0):
                 break

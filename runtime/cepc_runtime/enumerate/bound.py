@@ -8,6 +8,7 @@ import numpy as np
 
 from .block import Path
 from .memory import BoundEnd, Start
+from .ragged import expand, from_first, from_last
 
 if TYPE_CHECKING:
     from ..sql.expression import Aggregate
@@ -33,16 +34,20 @@ class PathBound:
         self._pattern, self._path = pattern, path
         self._scope, self._start, self._stop = scope, start, stop
 
-    def first(self, variable: str) -> Ints:
+    def first(self, variable: str, places: int = 0) -> Ints:
+        if places:
+            return from_first(*self.every(variable), places)
         return self._path.earliest(self._pattern.binds(variable, self._scope), self._start, self._stop)
 
-    def last(self, variable: str) -> Ints:
+    def last(self, variable: str, places: int = 0) -> Ints:
+        if places:
+            return from_last(*self.every(variable), places)
         return self._path.latest(self._pattern.binds(variable, self._scope), self._start, self._stop)
 
     def one(self, variable: str) -> Ints | None:
         return None if variable in self._pattern.lists(self._scope) else self.last(variable)
 
-    def before(self, variable: str) -> Ints:  # noqa: ARG002
+    def before(self, variable: str, places: int = 0) -> Ints:  # noqa: ARG002
         return np.full(self.count, -1, dtype=np.int64)  # the only event of its variable has none before it
 
     def every(self, variable: str) -> tuple[Ints, Ints]:
@@ -51,7 +56,7 @@ class PathBound:
     def any_event(self) -> Ints:
         return self._path.level(self._path.length - 1)[1]
 
-    def running(self, aggregate: Aggregate) -> tuple[Any, Bools] | None:  # noqa: ARG002
+    def aggregate(self, aggregate: Aggregate) -> tuple[Any, Bools] | None:  # noqa: ARG002
         return None
 
 
@@ -100,13 +105,17 @@ class CurrentBound(PathBound):
         super().__init__(pattern, path, scope, start, stop)
         self._kept, self._memory = kept, memory
 
-    def first(self, variable: str) -> Ints:
-        known = self._kept.of(BoundEnd(variable, self._scope, "first"), self._memory)
-        return super().first(variable) if known is None else known
+    def first(self, variable: str, places: int = 0) -> Ints:
+        known = self._kept.of(BoundEnd(variable, self._scope, "first", places), self._memory)
+        return super().first(variable, places) if known is None else known
 
-    def last(self, variable: str) -> Ints:
-        known = self._kept.of(BoundEnd(variable, self._scope, "last"), self._memory)
-        return super().last(variable) if known is None else known
+    def last(self, variable: str, places: int = 0) -> Ints:
+        known = self._kept.of(BoundEnd(variable, self._scope, "last", places), self._memory)
+        return super().last(variable, places) if known is None else known
+
+    def aggregate(self, aggregate: Aggregate) -> tuple[Any, Bools] | None:
+        """What is RUNNING is kept up to the newest event, which may not be the one that is asked about."""
+        return None if aggregate.running else self._kept.aggregate(aggregate, self._scope, self._memory)
 
 
 class NewestBound(CurrentBound):
@@ -124,11 +133,11 @@ class NewestBound(CurrentBound):
         self._newest = pattern.edges[rows.edge].variable
         self._by_first = self._newest not in condition.eaches
         self._instant_start = instant_start
-        self._before = kept.of(BoundEnd(self._newest, self._scope, "last"), rows.before)
+        self._before = rows.before
         self._enters = self._scope in pattern.edges[rows.edge].enters
 
-    def first(self, variable: str) -> Ints:
-        found = super().first(variable)
+    def first(self, variable: str, places: int = 0) -> Ints:
+        found = super().first(variable, places)
         if variable == self._newest and self._by_first:  # FIRST alone: nothing is new unless the newest is the first
             return np.where(found == self.any_event(), found, -1)
         return found
@@ -136,13 +145,18 @@ class NewestBound(CurrentBound):
     def one(self, variable: str) -> Ints | None:
         return self.any_event() if variable == self._newest else super().one(variable)
 
-    def running(self, aggregate: Aggregate) -> tuple[Any, Bools] | None:
-        return self._kept.running(aggregate, self._scope, self._memory)
+    def aggregate(self, aggregate: Aggregate) -> tuple[Any, Bools] | None:
+        return self._kept.aggregate(aggregate, self._scope, self._memory)
 
-    def before(self, variable: str) -> Ints:
-        if self._before is None or self._enters:
+    def before(self, variable: str, places: int = 0) -> Ints:
+        latest = self._kept.of(BoundEnd(variable, self._scope, "last"), self._before)
+        found = self._kept.of(BoundEnd(variable, self._scope, "last", places), self._before)
+        if latest is None or found is None or self._enters:
             return super().before(variable)
         limit = self._instant_start[self.any_event()]
-        if np.all(self._before < limit):
-            return self._before
-        return self._path.latest(self._pattern.binds(variable, self._scope), self._start, self._stop, limit)
+        if np.all(latest < limit):
+            return found
+        counts, events = self.every(variable)  # some tie with it
+        rows, _ = expand(counts)
+        earlier = events < limit[rows]
+        return from_last(np.bincount(rows[earlier], minlength=self.count), events[earlier], places)

@@ -1,7 +1,8 @@
 """When conditions are checked while a pattern is followed: each as soon as no later event can change its outcome.
 
-A condition without LAST is checked for the tuples of every new event; one with LAST(v) when v can no longer be bound.
-Conditions of a named pattern look only at the events of one of its matches, an *instance* of the scope.
+A condition without LAST is checked for the tuples of every new event; one with LAST(v), a place after the first, or an
+aggregate of all of v, when v can no longer be bound. Conditions of a named pattern look only at the events of one of
+its matches, an *instance* of the scope.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from .condition import Condition
     from .evaluation import Evaluator
     from .pattern import IndexedPositions
-    from .timeline import Ints, Timeline
+    from .timeline import Bools, Ints, Timeline
 
 Extent = Literal["new", "all", "ended"]
 
@@ -69,9 +70,11 @@ class Checks:
         )
 
     def _closed(self, c: int, state: int) -> bool:
-        """Whether no LAST of the condition can change from the state on."""
+        """Whether no later event can change what the condition says of those that there are."""
         condition = self.conditions[c]
-        return not any(v in self.pattern.still_binds(state, condition.plan.scope) for v in condition.lasts)
+        if condition.whole and condition.plan.scope is None and state == 0:  # it is asked also where all are of none
+            return False
+        return condition.awaits.isdisjoint(self.pattern.still_binds(state, condition.plan.scope))
 
     def _due(self, c: int, number: int) -> Iterable[Check]:
         condition, edge = self.conditions[c], self.pattern.edges[number]
@@ -81,7 +84,7 @@ class Checks:
         if scope is not None and scope in edge.enters:
             if not closed:
                 yield Check(c, "ended")
-            if binds and closes:
+            if closes and (binds or condition.whole):
                 yield Check(c, "all")
         elif closes and not closed:
             yield Check(c, "all")
@@ -89,11 +92,16 @@ class Checks:
             yield Check(c, "new")
 
     def admit(
-        self, extended: Extended, due: Sequence[Check] | None = None, demanding: bool = False
+        self,
+        extended: Extended,
+        due: Sequence[Check] | None = None,
+        demanding: bool = False,
+        spared: Bools | None = None,
     ) -> tuple[Ints, Ints]:
         """Which rows pass what is due (without `due`: on their edge), and for these the bits of undecided conditions.
 
-        With `demanding`, what cannot be evaluated and nothing else excludes is an error.
+        With `demanding`, what cannot be evaluated and nothing else excludes is an error. Rows that fail nothing but an
+        aggregate of all events pass where they can be marked in `spared`.
         """
         due = self.on_edge[extended.edge] if due is None else due
         rows = np.arange(len(extended))
@@ -105,7 +113,9 @@ class Checks:
             if verdict.undecided.any():
                 bits[rows[verdict.undecided]] |= bit(check.condition)
                 failing.append(check)
-            if not verdict.holds.all():
+            if spared is not None and condition.whole:
+                spared[rows[~verdict.holds]] = True
+            elif not verdict.holds.all():
                 rows, extended = rows[verdict.holds], extended.take(verdict.holds)
         for check in failing if demanding else ():
             bound = self._bound(check, extended)

@@ -1,8 +1,8 @@
 """A condition over events bound to variables: which tuples it is about, and whether it holds for all of them.
 
 docs/language.md, "Conditions": it holds for a partial match if it is true for every tuple; a tuple with an unbound
-variable there is none. An evaluation that fails (division by zero, overflow) leaves the row undecided: another
-condition may exclude it.
+variable there is none, but an aggregate is of no events, too. An evaluation that fails (division by zero, overflow)
+leaves the row undecided: another condition may exclude it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..cheap_dataclass import dataclass
 from ..numbers.columns import as_bools
 from ..sql.evaluate import EvaluationError, evaluate
 from ..sql.evaluate.truths import truths
-from ..sql.expression import FieldKey, aggregates, fields, variables
+from ..sql.expression import FieldKey, aggregates, fields_outside_aggregates, variables
 from ..sql.spark_sql import describe
 from .ragged import expand, product, slices, starts_of
 from .running import over
@@ -26,9 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ..plan.positions import ConditionPlan
-    from ..sql.expression import Aggregate
+    from ..sql.expression import Aggregate, At
     from .evaluation import Evaluator
     from .timeline import Bools, Ints
+
+    Place = tuple[str, At, int]  # an event of a variable: which one, and how many places further
 
 NO_COLUMN: Final = ""
 """Stands for an event itself, where none of its columns is asked for."""
@@ -41,15 +43,17 @@ class Bound(Protocol):
 
     count: int
 
-    def first(self, variable: str) -> Ints: ...
+    def first(self, variable: str, places: int = 0) -> Ints:
+        """The event of the variable so many places after the first."""
 
-    def last(self, variable: str) -> Ints: ...
+    def last(self, variable: str, places: int = 0) -> Ints:
+        """That so many places before the last."""
 
     def one(self, variable: str) -> Ints | None:
         """The only event to look at of each row; None where there may be several."""
 
-    def before(self, variable: str) -> Ints:
-        """The latest event of the variable in an instant before that of `one`."""
+    def before(self, variable: str, places: int = 0) -> Ints:
+        """The latest event of the variable in an instant before that of `one`, or that so many places before it."""
 
     def every(self, variable: str) -> tuple[Ints, Ints]:
         """How many each row has, and their positions, row by row, in order."""
@@ -57,8 +61,10 @@ class Bound(Protocol):
     def any_event(self) -> Ints:
         """Some event of each row, for what all events share."""
 
-    def running(self, aggregate: Aggregate) -> tuple[Any, Bools] | None:
-        """Of the events up to `one`, and where it does not fit; None where nobody has kept it."""
+    def aggregate(self, aggregate: Aggregate) -> tuple[Any, Bools] | None:
+        """Of all events, or what is RUNNING of those up to `one`, and where it does not fit; None where nobody has kept
+        it.
+        """
 
 
 @dataclass(frozen=True)
@@ -76,32 +82,46 @@ class Condition:
 
     def __init__(self, plan: ConditionPlan) -> None:
         self.plan = plan
-        self.keys: tuple[FieldKey, ...] = tuple(dict.fromkeys(field.key for field in fields(plan.expression)))
-        self.running = aggregates(plan.expression)
-        """Aggregates of a variable's events up to the one that it is asked of; then it mentions no other variable."""
-        self._asked = (*self.keys, *dict.fromkeys(FieldKey(a.variable, NO_COLUMN) for a in self.running))
+        self.keys: tuple[FieldKey, ...] = tuple(f.key for f in fields_outside_aggregates(plan.expression))
+        self.aggregates = aggregates(plan.expression)
+        """Of a variable's events: what is RUNNING up to the one that it is asked of, and others of all."""
+        running = dict.fromkeys(a.variable for a in self.aggregates if a.running)
+        self._asked = (*self.keys, *(FieldKey(variable, NO_COLUMN) for variable in running))
         self.variables = frozenset(variables(plan.expression))
 
     @cached_property
     def eaches(self) -> tuple[str, ...]:
         """The variables each of whose events it is about."""
-        running = (aggregate.variable for aggregate in self.running if aggregate.variable is not None)
-        return tuple(dict.fromkeys((*self._variables("each", "prev"), *running)))
+        keys = (key.variable for key in self._asked if key.at in ("each", "prev"))
+        return tuple(dict.fromkeys(variable for variable in keys if variable is not None))
 
     @cached_property
-    def previous(self) -> tuple[str, ...]:
-        return self._variables("prev")
+    def previous(self) -> tuple[Place, ...]:
+        return self._places("prev")
 
     @cached_property
-    def firsts(self) -> tuple[str, ...]:
-        return self._variables("first")
+    def firsts(self) -> tuple[Place, ...]:
+        return self._places("first")
 
     @cached_property
-    def lasts(self) -> tuple[str, ...]:
-        return self._variables("last")
+    def lasts(self) -> tuple[Place, ...]:
+        return self._places("last")
 
-    def _variables(self, *at: str) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(key.variable for key in self.keys if key.variable is not None and key.at in at))
+    @cached_property
+    def whole(self) -> tuple[str, ...]:
+        """The variables that it has an aggregate of all events of."""
+        found = (a.variable for a in self.aggregates if not a.running)
+        return tuple(dict.fromkeys(variable for variable in found if variable is not None))
+
+    @cached_property
+    def awaits(self) -> frozenset[str]:
+        """The variables whose later events may change its outcome, also for the events that there are."""
+        ends = (variable for variable, at, places in (*self.firsts, *self.lasts) if at == "last" or places)
+        return frozenset((*ends, *self.whole))
+
+    def _places(self, at: At) -> tuple[Place, ...]:
+        found = ((key.variable, key.at, key.places) for key in self.keys if key.at == at)
+        return tuple(dict.fromkeys((variable, at, places) for variable, at, places in found if variable is not None))
 
     def judge(self, bound: Bound, instant_start: Ints, evaluator: Evaluator) -> Verdict:
         """The condition over all tuples of the events bound. `instant_start` is where each event's instant begins."""
@@ -126,47 +146,49 @@ class Condition:
     ) -> dict[FieldKey | Aggregate, Any]:
         """What stands in it, for each tuple. Raises EvaluationError where a running aggregate does not fit."""
         found: dict[FieldKey | Aggregate, Any] = {key: evaluator.take(key.column, positions[key]) for key in self.keys}
-        return found | {a: self._up_to(a, bound, rows, positions, evaluator) for a in self.running}
+        return found | {a: self._aggregate(a, bound, rows, positions, evaluator) for a in self.aggregates}
 
-    def _up_to(
+    def _aggregate(
         self, aggregate: Aggregate, bound: Bound, rows: Ints, positions: Mapping[FieldKey, Ints], evaluator: Evaluator
     ) -> Any:
         assert aggregate.variable is not None
-        known = bound.running(aggregate)
+        known = bound.aggregate(aggregate)
         if known is not None:
             column, misfits = known
             column, misfits = column.take(pa.array(rows)), misfits[rows]
         else:
-            at = positions[FieldKey(aggregate.variable, NO_COLUMN)]
             counts, flat = bound.every(aggregate.variable)
             which, place = expand(counts[rows])
             each = flat[starts_of(counts)[rows][which] + place]
-            upto = each <= at[which]
-            column, misfits = over(aggregate, np.bincount(which[upto], minlength=len(rows)), each[upto], evaluator)
-        if misfits.any():
+            if aggregate.running:
+                upto = each <= positions[FieldKey(aggregate.variable, NO_COLUMN)][which]
+                which, each = which[upto], each[upto]
+            column, misfits = over(aggregate, np.bincount(which, minlength=len(rows)), each, evaluator)
+        if misfits.any() and not aggregate.safe:
             hint = "CAST what is added AS DECIMAL(38, 0)" if aggregate.function.of_any_size else ""
-            raise EvaluationError(f"a value past {aggregate.type.sql}", "running", describe(aggregate), hint)
+            what = "running" if aggregate.running else "aggregate"
+            raise EvaluationError(f"a value past {aggregate.type.sql}", what, describe(aggregate), hint)
         return column
 
     def tuples(self, bound: Bound, instant_start: Ints) -> Iterable[tuple[Ints, Mapping[FieldKey, Ints]]]:
-        """Tuples in portions: the row of each, and the event that each field is of."""
-        fixed: dict[tuple[str, str], Ints] = {}
-        for variable in self.firsts:
-            fixed[variable, "first"] = bound.first(variable)
-        for variable in self.lasts:
-            fixed[variable, "last"] = bound.last(variable)
+        """Tuples in portions: the row of each, and the event that each field is of, -1 where there is none."""
+        fixed: dict[Place, Ints] = {}
+        for variable, at, places in (*self.firsts, *self.lasts):
+            of = bound.first if at == "first" else bound.last
+            fixed[variable, at, 0] = of(variable)
+            fixed[variable, at, places] = of(variable, places)
         listed: dict[str, tuple[Ints, Ints]] = {}
         for variable in self.eaches:
             one = bound.one(variable)
             if one is None:
                 listed[variable] = bound.every(variable)
                 continue
-            fixed[variable, "each"] = one
-            if variable in self.previous:
-                fixed[variable, "prev"] = bound.before(variable)
+            fixed[variable, "each", 0] = one
+            fixed |= {place: bound.before(variable, place[2]) for place in self.previous if place[0] == variable}
         rows = np.arange(bound.count)
-        if fixed:
-            rows = np.flatnonzero(np.logical_and.reduce([positions >= 0 for positions in fixed.values()]))
+        needed = [positions for (_, at, places), positions in fixed.items() if at == "prev" or not places]
+        if needed:
+            rows = np.flatnonzero(np.logical_and.reduce([positions >= 0 for positions in needed]))
         if not len(rows):
             return
         shared = bound.any_event() if any(key.variable is None for key in self.keys) else None
@@ -176,17 +198,16 @@ class Condition:
                 if key.variable is None:
                     assert shared is not None
                     positions[key] = shared[tuple_rows]
-                elif (key.variable, key.at) in fixed:
-                    positions[key] = fixed[key.variable, key.at][tuple_rows]
-                else:
-                    positions[key] = chosen[key.variable, key.at]
+                    continue
+                place = key.variable, key.at, key.places
+                positions[key] = fixed[place][tuple_rows] if place in fixed else chosen[place]
             yield tuple_rows, positions
 
     def _chosen(
         self, rows: Ints, listed: Mapping[str, tuple[Ints, Ints]], instant_start: Ints
-    ) -> Iterable[tuple[Ints, Mapping[tuple[str, str], Ints]]]:
-        """Every tuple of the listed variables' events for the rows: the row and, for each variable, the event and the
-        previous.
+    ) -> Iterable[tuple[Ints, Mapping[Place, Ints]]]:
+        """Every tuple of the listed variables' events for the rows: the row and, for each variable, the event and those
+        before it.
         """
         if not listed:
             yield rows, {}
@@ -194,21 +215,24 @@ class Condition:
         counts = [counts for counts, _ in listed.values()]
         flats = [flat for _, flat in listed.values()]
         before = {
-            variable: _previous(*listed[variable], instant_start) for variable in self.previous if variable in listed
+            place: _previous(*listed[place[0]], instant_start, place[2])
+            for place in self.previous
+            if place[0] in listed
         }
         totals = np.prod(np.stack(counts), axis=0)[rows]
         for start, stop in slices(totals, _TUPLES):
             some = rows[start:stop]
             places, indexes = product([c[some] for c in counts])
-            chosen: dict[tuple[str, str], Ints] = {}
+            chosen: dict[Place, Ints] = {}
             keep: Bools | None = None
             for variable, count, flat, index in zip(listed, counts, flats, indexes, strict=True):
                 # `index` counts within the lists of `some`; the flat array has those of all rows
                 at = index + (starts_of(count)[some] - starts_of(count[some]))[places]
-                chosen[variable, "each"] = flat[at]
-                if variable in before:
-                    chosen[variable, "prev"] = before[variable][at]
-                    keep = chosen[variable, "prev"] >= 0
+                chosen[variable, "each", 0] = flat[at]
+                for place in before:
+                    if place[0] == variable:
+                        chosen[place] = before[place][at]
+                        keep = chosen[place] >= 0 if keep is None else keep & (chosen[place] >= 0)
             found = some[places]
             if keep is not None:
                 found, chosen = found[keep], {key: positions[keep] for key, positions in chosen.items()}
@@ -216,13 +240,16 @@ class Condition:
                 yield found, chosen
 
 
-def _previous(counts: Ints, flat: Ints, instant_start: Ints) -> Ints:
-    """For each element of the lists the latest one of its row in an earlier instant, or -1."""
+def _previous(counts: Ints, flat: Ints, instant_start: Ints, places: int) -> Ints:
+    """For each element of the lists the latest one of its row in an earlier instant, or that so many places before it;
+    -1 where there is none.
+    """
     first = np.repeat(starts_of(counts), counts)
     previous = np.arange(len(flat)) - 1
     while True:
         tied = previous >= first
         tied[tied] &= flat[previous[tied]] >= instant_start[flat[tied]]
         if not np.any(tied):
+            previous -= places
             return np.where(previous >= first, flat[np.maximum(previous, 0)] if len(flat) else flat, -1)
         previous[tied] -= 1

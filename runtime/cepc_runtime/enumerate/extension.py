@@ -100,7 +100,8 @@ class Selection(Protocol):
 
 class Extension:
     """Extends partial matches of a pattern. `span` bounds a match (ticks): its last event is less than that after its
-    first. With `keeps_excluded`, derivations that a NOT excludes are marked instead of left out.
+    first. With `keeps_excluded`, derivations that a NOT excludes, or an aggregate of all events, are marked instead of
+    left out.
     """
 
     def __init__(
@@ -190,7 +191,7 @@ class Extension:
         depth = 0 if parent is None else parent.depth + 1
         before = None if parent is None or parent.memory is None else parent.memory[:, candidates.above]
         memory = self.checks.memory.after(candidates.edge, candidates.position, depth, before)
-        candidates, memory, bits = self._checked(candidates, parent, before, memory)
+        candidates, memory, bits, spared = self._checked(candidates, parent, before, memory)
         above, position = candidates.above, candidates.position
         first = position if parent is None else parent.first[above]
         end = self._first_end(position, sources.high[above]) if parent is None else parent.end[above]
@@ -199,7 +200,7 @@ class Extension:
             undecided = bits if undecided is None else undecided | bits
         tracks = self._tracks(candidates, parent)
         prefix = None if self._selection is None else self._selection.prefixes(candidates, parent)
-        excluded = self._excluded(candidates, parent) if self._keeps_excluded else None
+        excluded = self._excluded(candidates, parent) | spared if self._keeps_excluded else None
         return MatchBlock(
             depth, parent, above, candidates.edge, position, first, end, tracks, memory, undecided, prefix=prefix,
             excluded=excluded,
@@ -223,11 +224,12 @@ class Extension:
 
     def _checked(
         self, candidates: Candidates, parent: MatchBlock | None, before: Ints | None, memory: Ints | None
-    ) -> tuple[Candidates, Ints | None, Ints | None]:
-        """The candidates that pass, their memory, and which conditions are undecided for them."""
+    ) -> tuple[Candidates, Ints | None, Ints | None, Bools]:
+        """The candidates that pass, their memory, which conditions are undecided for them, and which are spared."""
         numbers = np.flatnonzero(np.bincount(candidates.edge, minlength=1)).tolist()
+        spared = np.zeros(len(candidates), dtype=np.bool_)
         if not any(self.checks.on_edge[number] for number in numbers):
-            return candidates, memory, None
+            return candidates, memory, None, spared
         keep = np.ones(len(candidates), dtype=np.bool_)
         bits = np.zeros(len(candidates), dtype=np.int64)
         for number in numbers:
@@ -237,11 +239,15 @@ class Extension:
             above, position = candidates.above[rows], candidates.position[rows]
             old = None if before is None else before[:, rows]
             new = None if memory is None else memory[:, rows]
-            passed, undecided = self.checks.admit(Extended(number, parent, above, position, old, new))
+            failed = np.zeros(len(rows), dtype=np.bool_) if self._keeps_excluded else None
+            passed, undecided = self.checks.admit(Extended(number, parent, above, position, old, new), spared=failed)
+            if failed is not None:
+                spared[rows] = failed
             keep[rows] = False
             keep[rows[passed]] = True
             bits[rows[passed]] = undecided
-        return candidates.take(keep), None if memory is None else memory[:, keep], bits[keep] if bits.any() else None
+        memory = None if memory is None else memory[:, keep]
+        return candidates.take(keep), memory, bits[keep] if bits.any() else None, spared[keep]
 
     def _tracks(self, candidates: Candidates, parent: MatchBlock | None) -> Ints | None:
         """The last event on each track, with the new event."""

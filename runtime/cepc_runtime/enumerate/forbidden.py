@@ -39,17 +39,17 @@ class JointBound:
     def _of(self, variable: str) -> PathBound:
         return self._negated if variable in self._names else self._other
 
-    def first(self, variable: str) -> Ints:
-        return self._of(variable).first(variable)
+    def first(self, variable: str, places: int = 0) -> Ints:
+        return self._of(variable).first(variable, places)
 
-    def last(self, variable: str) -> Ints:
-        return self._of(variable).last(variable)
+    def last(self, variable: str, places: int = 0) -> Ints:
+        return self._of(variable).last(variable, places)
 
     def one(self, variable: str) -> Ints | None:
         return self._of(variable).one(variable)
 
-    def before(self, variable: str) -> Ints:
-        return self._of(variable).before(variable)
+    def before(self, variable: str, places: int = 0) -> Ints:
+        return self._of(variable).before(variable, places)
 
     def every(self, variable: str) -> tuple[Ints, Ints]:
         return self._of(variable).every(variable)
@@ -57,7 +57,7 @@ class JointBound:
     def any_event(self) -> Ints:
         return self._negated.any_event()
 
-    def running(self, aggregate: Aggregate) -> None:
+    def aggregate(self, aggregate: Aggregate) -> None:
         """Nobody keeps it."""
 
 

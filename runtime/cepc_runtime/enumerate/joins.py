@@ -105,9 +105,12 @@ class _Bound:
     def one(self, variable: str) -> Ints:
         return self._events[variable]
 
-    first = last = one
+    def first(self, variable: str, places: int = 0) -> Ints:
+        return np.full(self.count, -1, dtype=np.int64) if places else self._events[variable]
 
-    def before(self, variable: str) -> Ints:  # noqa: ARG002
+    last = first
+
+    def before(self, variable: str, places: int = 0) -> Ints:  # noqa: ARG002
         return np.full(self.count, -1, dtype=np.int64)  # nothing precedes the only event of its variable
 
     def every(self, variable: str) -> tuple[Ints, Ints]:
@@ -116,7 +119,7 @@ class _Bound:
     def any_event(self) -> Ints:
         return self._some
 
-    def running(self, aggregate: Aggregate) -> None:
+    def aggregate(self, aggregate: Aggregate) -> None:
         """Nobody keeps it."""
 
 

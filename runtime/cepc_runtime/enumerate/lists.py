@@ -13,7 +13,7 @@ from ..numbers.columns import approximate, exact_integers, flat, nulls, ranks
 from ..numbers.doubles import ROUNDING, add_exactly, halves, in_units, pair, rounds_once
 from ..numbers.gathered import Gathered
 from ..sql.types import is_float, is_integer, to_arrow
-from .ragged import starts_of
+from .ragged import from_first, from_last, starts_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -38,18 +38,13 @@ class Lists:
     counts: Ints
     positions: Ints
 
-    def first(self) -> Ints:
-        """The first event of each match, or -1."""
-        return self._at(starts_of(self.counts))
+    def first(self, places: int) -> Ints:
+        """The event so many places after the first one of each match, or -1."""
+        return from_first(self.counts, self.positions, places)
 
-    def last(self) -> Ints:
-        return self._at(np.cumsum(self.counts) - 1)
-
-    def _at(self, places: Ints) -> Ints:
-        found = np.full(len(self.counts), -1, dtype=np.int64)
-        some = self.counts > 0
-        found[some] = self.positions[places[some]]
-        return found
+    def last(self, places: int) -> Ints:
+        """The event so many places before the last one, or -1."""
+        return from_last(self.counts, self.positions, places)
 
 
 class BoundLists:

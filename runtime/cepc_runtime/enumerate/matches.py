@@ -14,7 +14,7 @@ from ..results.as_columns import ResultOverflowError
 from ..results.having import kept
 from ..sql.aggregate_texts import aggregate_text, cure
 from ..sql.evaluate import evaluate
-from ..sql.expression import Aggregate, Field, FieldKey, aggregates, fields
+from ..sql.expression import aggregates, fields, fields_outside_aggregates
 from ..sql.types import is_float, to_arrow
 from .lists import BoundLists, aggregated, different, numbers, sums
 from .running import added, ended
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..plan.query import QueryPlan
     from ..plan.stream import StreamPlan
     from ..results.as_columns import Results
-    from ..sql.expression import Expression
+    from ..sql.expression import Aggregate, Expression, Field, FieldKey
     from .evaluation import Evaluator
     from .lists import Lists
     from .standing import Matches
@@ -102,7 +102,7 @@ class MatchValues:
         for aggregate in aggregates(expression):
             columns[aggregate], misfit = self._aggregate(aggregate)
             misfits |= misfit
-        for field in _outside_aggregates(expression):
+        for field in fields_outside_aggregates(expression):
             columns[field.key] = self._field(field)
         column = flat(evaluate(expression, columns, len(self.of_match)))
         return (column, misfits) if rows is None else (column.take(pa.array(rows)), misfits[rows])
@@ -141,7 +141,8 @@ class MatchValues:
         if field.variable is None:  # all events agree on it
             return _shared(flat(self._evaluator.take(field.column, self._matches.positions[0])))
         lists = self._bound.lists(field.variable)
-        return flat(self._evaluator.take(field.column, lists.last() if field.at == "last" else lists.first()))
+        events = lists.last(field.places) if field.at == "last" else lists.first(field.places)
+        return flat(self._evaluator.take(field.column, events))
 
     def _aggregate(self, aggregate: Aggregate) -> tuple[Any, Bools]:
         """The aggregate's column, and where it is to be an error that it does not fit."""
@@ -227,19 +228,6 @@ class EventValues(MatchValues):
         best = np.minimum.accumulate(best.reshape(self._matches.positions.T.shape), axis=1).ravel()
         places = best if aggregate.function.extreme == "least" else worst - 1 - best
         return flat(ranked.values.take(pa.array(places, mask=best == worst))).cast(to_arrow(aggregate.type))
-
-
-def _outside_aggregates(expression: Expression) -> list[Field]:
-    waiting, found = [expression], []
-    while waiting:
-        match waiting.pop():
-            case Field() as field:
-                found.append(field)
-            case Aggregate():
-                pass
-            case node:
-                waiting += getattr(node, "arguments", ())
-    return found
 
 
 def _shared(column: Any) -> Any:

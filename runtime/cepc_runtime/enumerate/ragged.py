@@ -23,6 +23,23 @@ def expand(counts: Ints) -> tuple[Ints, Ints]:
     return rows, np.arange(len(rows)) - np.repeat(starts_of(counts), counts)
 
 
+def from_first(counts: Ints, flat: Ints, places: int) -> Ints:
+    """Of each row's list the element so many places after the first, or -1."""
+    return _at(counts, flat, starts_of(counts) + places, places)
+
+
+def from_last(counts: Ints, flat: Ints, places: int) -> Ints:
+    """The element so many places before the last, or -1."""
+    return _at(counts, flat, np.cumsum(counts) - 1 - places, places)
+
+
+def _at(counts: Ints, flat: Ints, where: Ints, places: int) -> Ints:
+    found = np.full(len(counts), -1, dtype=np.int64)
+    some = counts > places
+    found[some] = flat[where[some]]
+    return found
+
+
 def product(lists: Sequence[Ints]) -> tuple[Ints, list[Ints]]:
     """Every tuple of one element of each of several lists, row by row: the row of each, and where in each flat array
     it is.

@@ -1,4 +1,5 @@
-"""RUNNING aggregates: of the events bound to a variable up to one, in conditions carried along partial matches.
+"""Aggregates of the events bound to a variable up to the newest, in conditions carried along partial matches. When
+nothing more can be bound to the variable, that is of all of them.
 
 A partial match keeps a few integers for each, its *parts*, which a new event changes by what it adds, whatever the
 match's length. Sums are exact: of large integers a part has the digits between two powers of two, of doubles a bin of

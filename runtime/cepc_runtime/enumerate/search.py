@@ -104,10 +104,10 @@ class Search:
 
     def _room(self, parent: MatchBlock | None) -> int:
         """How many rows the next blocks may have: what is done with them takes room for each row and each of its
-        events.
+        events, and of what it keeps in mind.
         """
-        block = self._means.block
-        return block if parent is None else max(block * _DEEP // max(parent.depth, _DEEP), 1)
+        block, kept = self._means.block, self._extension.checks.memory.size
+        return block if parent is None else max(block * _DEEP // max(parent.depth + kept, _DEEP), 1)
 
     def _admitted(
         self, ranges: Ranges, portions: Iterable[tuple[int, int]], parent: MatchBlock | None, sources: Sources

@@ -131,13 +131,17 @@ class PossibleEvent:
 
 
 def due_so_far(checks: Checks, number: int) -> Iterable[Check]:
-    """What has to be true of the events so far with a new one read along the edge, without what is known to hold."""
+    """What has to be true of the events so far with a new one read along the edge, without what is known to hold. An
+    aggregate of all events says nothing before a match is complete.
+    """
     edge = checks.pattern.edges[number]
     for c, condition in enumerate(checks.conditions):
         scope = condition.plan.scope
         enters = scope is not None and scope in edge.enters
         inside = scope is None or scope in edge.scopes
-        if condition.lasts:
+        if condition.whole:
+            continue
+        if condition.awaits:
             if enters:
                 yield Check(c, "ended")
             yield Check(c, "all")

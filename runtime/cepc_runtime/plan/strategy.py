@@ -39,7 +39,7 @@ class Reason:
 
     kind: OneOf[
         "single events", "neighbours",
-        "match query", "no neighbours", "running", "negated", "NEXT", "NOT", "undecided", "states", "letters",
+        "match query", "no neighbours", "running", "whole", "negated", "NEXT", "NOT", "undecided", "states", "letters",
         "joins", "native",
     ]  # fmt: skip
     text: str = ""

@@ -34,6 +34,7 @@ class FieldKey(NamedTuple):
     variable: str | None
     column: str
     at: At = "each"
+    places: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +50,33 @@ class Literal:
 class Field:
     """A column of an event bound to `variable`; without a variable, of the event at hand or shared by all events.
 
-    `at` says which event: `each` in turn (the only one of a single variable), the `first`, the `last`, the `prev`ious.
+    `at` says which event: `each` in turn (the only one of a single variable), the `first`, the `last`, the `prev`ious;
+    `places` how many of the variable's further: after the first, before the last, before the previous.
     """
 
     variable: str | None
     column: str
     at: At
     type: DataType
+    places: int = 0
 
     def __post_init__(self) -> None:
         if self.variable is None and self.at != "each":
             raise ValueError(f"{self.at} of no variable")
+        if self.places and self.at == "each":
+            raise ValueError("the event at hand is no places away")
 
     @property
     def key(self) -> FieldKey:
-        return FieldKey(self.variable, self.column, self.at)
+        return FieldKey(self.variable, self.column, self.at, self.places)
+
+    @property
+    def event(self) -> str:
+        """The event of a variable, as it is written: `v`, `FIRST(v)`, `PREV(v, 2)`."""
+        if self.at == "each":
+            return f"{self.variable}"
+        places = f", {self.places + (self.at == 'prev')}" if self.places else ""
+        return f"{self.at.upper()}({self.variable}{places})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +98,8 @@ class Aggregate:
     `argument` is None when events themselves are counted, COUNT(*), COUNT(E), and for the other two. `safe` is
     TRY_COUNT, TRY_SUM, or a TRY_CAST around: null when the value does not fit. `target` is the type of a cast directly
     around a COUNT or an exact SUM, in which the runtime computes (docs/language.md, "Results"); `type` is then the
-    same. `running`: of the events up to the one at hand, in a condition or RETURN EACH. `distinct`: of equal values the
-    first alone. `by` is the second argument of MIN_BY and MAX_BY.
+    same. `running`: of the events up to the one at hand, in a condition or RETURN EACH; without, of all in the match.
+    `distinct`: of equal values the first alone. `by` is the second argument of MIN_BY and MAX_BY.
     """
 
     function: AggregateFunction
@@ -182,6 +195,18 @@ def fields(expression: Expression) -> tuple[Field, ...]:
     return tuple(dict.fromkeys(node for node in walk(expression) if isinstance(node, Field)))
 
 
+def fields_outside_aggregates(expression: Expression) -> tuple[Field, ...]:
+    """The different fields in it but those that aggregates add up, in the order of first mention."""
+    stack, found = [expression], dict[Field, None]()
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Field):
+            found[node] = None
+        elif not isinstance(node, Aggregate):
+            stack.extend(reversed(children(node)))
+    return tuple(found)
+
+
 def aggregates(expression: Expression) -> tuple[Aggregate, ...]:
     """The different aggregates in it, in the order of first mention."""
     return tuple(dict.fromkeys(node for node in walk(expression) if isinstance(node, Aggregate)))
@@ -273,8 +298,9 @@ def to_data(expression: Expression) -> dict[str, Any]:
         case Literal(value, type_, label):
             named = {} if label is None else {"label": label}
             return {"literal": _value_to_data(value), "type": type_.sql, **named}
-        case Field(variable, column, at, type_):
-            return {"field": column, "of": variable, "at": at, "type": type_.sql}
+        case Field(variable, column, at, type_, places):
+            further = {"places": places} if places else {}
+            return {"field": column, "of": variable, "at": at, "type": type_.sql, **further}
         case Call(function, arguments, type_):
             return {"call": function, "arguments": [to_data(a) for a in arguments], "type": type_.sql}
         case Aggregate(function, variable, argument, safe, target, type_, running, distinct, by):
@@ -298,7 +324,7 @@ def from_data(data: dict[str, Any]) -> Expression:
         case {"literal": value}:
             return Literal(_value_from_data(value, type_), type_, data.get("label"))
         case {"field": column, "of": variable, "at": at}:
-            return Field(variable, column, at, type_)
+            return Field(variable, column, at, type_, data.get("places", 0))
         case {"call": function, "arguments": arguments}:
             return Call(function, tuple(from_data(a) for a in arguments), type_)
         case {"aggregate": function, "of": variable, "argument": argument, "safe": safe, "target": target}:

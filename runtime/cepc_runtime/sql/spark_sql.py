@@ -103,8 +103,8 @@ def _readable(leaf: Field | Aggregate) -> str:
             return as_written(column)
         case Field(str(variable), column, "each"):
             return of_variable(variable, column)
-        case Field(variable, column, at):
-            return f"{at.upper()}({variable}).{as_written(column)}"
+        case Field(_, column):
+            return f"{leaf.event}.{as_written(column)}"
     text = f"{'RUNNING ' * leaf.running}{leaf.function.written}({in_parentheses(leaf, describe)})"
     if leaf.target is not None:
         return f"{'TRY_' * leaf.safe}CAST({text} AS {leaf.target.sql})"

@@ -255,7 +255,7 @@ def overflow(span: Span, part: Span) -> Diagnostic:
     )
 
 
-def enumeration(span: Span, text: str, why: OneOf["NOT", "apart", "NEXT", "RUNNING"]) -> Diagnostic:
+def enumeration(span: Span, text: str, why: OneOf["NOT", "apart", "NEXT", "RUNNING", "whole"]) -> Diagnostic:
     """`NEXT` is the query's SELECT, where nothing but that is the reason."""
     selected = why == "NEXT"
     match why:
@@ -265,6 +265,8 @@ def enumeration(span: Span, text: str, why: OneOf["NOT", "apart", "NEXT", "RUNNI
             label = "compares events that are no neighbours"
         case "RUNNING":
             label = "is of all events of a variable up to one"
+        case "whole":
+            label = "is of all events of a variable"
         case "NEXT":
             label = "compares neighbours, but under SELECT NEXT"
     return Diagnostic(

@@ -101,13 +101,13 @@ def _alone(condition: Condition, bindings: Bindings, variable: str) -> bool:
     """Whether every tuple of the condition has the event of the variable that is read in the state."""
     if variable in condition.eaches:
         return not bindings.binds(variable)
-    return variable in condition.lasts
+    return any(name == variable for name, *_ in condition.lasts)
 
 
 def _place(key: FieldKey, condition: Condition, bindings: Bindings, variable: str, new: bool) -> Place:
     """Which event a field of the condition is of when an event of the variable is read in the state."""
     name = key.variable
-    if name is None:
+    if name is None or key.places:
         return "far"
     if name == variable:
         return _own_place(key, condition, bindings, new)

@@ -134,7 +134,7 @@ def walk_of(checks: Checks, guards: Guards, select: Select) -> Walk | NoWalk:
     if guards.any_late:
         return NoWalk("a NOT that is looked at when the match is complete")
     for condition in checks.conditions:
-        if condition.plan.scope is not None or condition.running:
+        if condition.plan.scope is not None or condition.aggregates:
             return _unlike(condition)
     bindings = bindings_of(pattern)
     if bindings is None:
