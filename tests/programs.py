@@ -150,6 +150,7 @@ FURTHER = (
     "({v}.x >= LAST({v}, 1).x) IS NOT FALSE",
     "(RUNNING SUM({v}.x) > PREV({v}, 2).x) IS NOT FALSE",
     "(FIRST({v}, 0).x <= LAST({v}, 0).x) IS NOT FALSE",
+    "({v}.x - PREV({v}, 2).x <= LAST({v}).x) IS NOT FALSE",
 )
 """Of lists."""
 PAIR_FURTHER = (
@@ -175,6 +176,7 @@ WHOLE = (
     "COALESCE(MAX({v}.d) >= DATE '2000-01-01', TRUE)",
     "CAST(SUM({v}.x) AS DECIMAL(38, 0)) > 1",
     "(MIN({v}.o) OR COUNT({v}) > 1)",
+    "(PREV({v}).x + PREV({v}, 2).x > MIN({v}.x)) IS NOT FALSE",
 )
 PAIR_WHOLE = (
     "COUNT({v}) > COUNT({w})",

@@ -97,19 +97,23 @@ def test_results_have_events_further_in(text: str) -> None:
 # ---- random programs -------------------------------------------------------------------------------------------------
 
 PATTERNS: Final = (
-    "SEQ(A w, B+ v)", "SEQ(A+ v, C?, B w)", "AND(A+ v, B w)", "SEQ(B w, NOT SEQ(C+ v, D), A)", "SEQ(A w, B* v, C)", "p",
-    "OR(SEQ(A w, B+ v), C+)", "p", "SEQ(p, C c)", "AND(p, C{1,2} v)",
+    "SEQ(A w, B+ v)", "SEQ(A+ v, C?, B w)", "AND(A+ v, B w)", "SEQ(B w, NOT SEQ(C+ v, D), A)", "SEQ(A w, B* v, C)",
+    "OR(SEQ(A w, B+ v), C+)", "AND(A+ v, A v, B w)", "SEQ(OR(A w, B+ v), C?)",
 )  # fmt: skip
-NAMED: Final = "PATTERN p AS SEQ(A w, B{least} v){times} WHERE {test};\n"
+OF_NAMED: Final = ("p", "SEQ(p, C c)", "AND(p, C{1,2} v)", "SEQ(p, B* v, D* d)", "SEQ(p, B* v)")
+NAMED: Final = ("SEQ(A w, B{least} v){times}", "SEQ(A w, B{least} v){times}", "OR(A w, B+ v){times}")
+TWICE: Final = "SEQ(A w, B+ v, D* d)"
+"""Beside `B* v, D* d`: which of the events are its own, a match does not say."""
 
 
 def whole(chance: Random) -> Case:
     """Queries with one or two of these, also in a named pattern and in what NOT forbids."""
-    pattern = chance.choice(PATTERNS)
+    named = chance.random() < 0.4
+    pattern = chance.choice(OF_NAMED if named else PATTERNS)
     tests = [test.format(v="v", w="w") for test in chance.sample((*WHOLE, *PAIR_WHOLE), chance.choice((1, 1, 2)))]
     if chance.random() < 0.5:
         tests[0] = chance.choice((*FURTHER, *PAIR_FURTHER)).format(v="v", w="w")
-    where = " AND ".join(["[word]", *(tests if "p" not in pattern or chance.random() < 0.2 else ())])
+    where = " AND ".join(["[word]", *(tests if not named or chance.random() < 0.2 else ())])
     select = chance.choice(("", "", "SELECT NEXT", "SELECT NEXT", "SELECT CONTIGUOUS"))
     after = f" {AFTER}" if select and "NOT" not in pattern and chance.random() < 0.5 else ""
     returned = chance.choice(("MATCH word, COUNT(*) AS n", "COUNT(*) AS n")) if not after else "MATCH COUNT(*) AS n"
@@ -117,9 +121,11 @@ def whole(chance: Random) -> Case:
         f"QUERY q RETURN {returned} PATTERN {pattern} WHERE {where} {select}{after} WITHIN {chance.randint(3, 8)} s;\n"
     )
     least, times = chance.choice(("+", "+", "*", "{1,2}", "{2}")), chance.choice(("", "+", "+", "{1,2}"))
-    named = NAMED.format(test=" AND ".join(tests), least=least, times=times) if "p" in pattern else ""
+    body = TWICE if " D* d" in pattern else chance.choice(NAMED)
+    body = body.replace("{least}", least).replace("{times}", times)
+    given = f"PATTERN p AS {body} WHERE {' AND '.join(tests)};\n" if named else ""
     time, unit = chance.choice((("TIMESTAMP", ""), ("BIGINT", " UNIT s")))
-    return with_stream(chance, HEADER.format(time=time, unit=unit, order="") + named + text)
+    return with_stream(chance, HEADER.format(time=time, unit=unit, order="") + given + text)
 
 
 def test_rows_are_the_oracles() -> None:

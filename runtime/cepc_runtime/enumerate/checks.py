@@ -72,8 +72,6 @@ class Checks:
     def _closed(self, c: int, state: int) -> bool:
         """Whether no later event can change what the condition says of those that there are."""
         condition = self.conditions[c]
-        if condition.whole and condition.plan.scope is None and state == 0:  # it is asked also where all are of none
-            return False
         return condition.awaits.isdisjoint(self.pattern.still_binds(state, condition.plan.scope))
 
     def _due(self, c: int, number: int) -> Iterable[Check]:
