@@ -14,6 +14,7 @@ from cepc_runtime.enumerate.block import Path
 from cepc_runtime.plan.as_json import from_text_of_plan
 from cepc_runtime.plan.as_json import to_text as plan_text
 from cepc_runtime.sql.evaluate import EvaluationError
+from cepc_runtime.streaming.description import letter_names, query_digests
 from tests import test_streaming
 from tests.equivalence import compile_text
 from tests.programs import FURTHER, HEADER, PAIR_FURTHER, PAIR_WHOLE, WHOLE, with_stream
@@ -33,6 +34,8 @@ INTS: Final[dict[str, tuple[list[Any], str, list[list[int]]]]] = {
     "nulls are not counted": ([1, None, 1], "COUNT(s.x) < 2", [[0, 1], [2]]),
     "the sum of nulls is null": ([None, None, 1], "SUM(s.x) IS NULL", [[0, 1]]),
     "each beside the average": ([4, 2, 9, 3], "s.x <= 1.5 * AVG(s.x)", [[0, 1], [2, 3]]),
+    "each beside the average, from the other side": ([2, 4, 1, 9], "0.5 * AVG(s.x) < s.x", [[0, 1], [2], [3]]),
+    "no null is compared": ([2, None, 4], "s.x <= 2 * AVG(s.x)", [[0], [2]]),
     "the first beside the greatest": ([4, 2, 9, 9, 3], "FIRST(s).x = MAX(s.x)", [[0, 1], [2, 3, 4]]),
     "the event before beside the least": ([4, 2, 1, 3], "PREV(s).x > MIN(s.x)", [[0, 1, 2], [3]]),
     "in two conditions": ([1, 2, 3, 4, 5], "SUM(s.x) > 5 AND COUNT(s) < 4", [[0, 1, 2], [3, 4]]),
@@ -60,7 +63,7 @@ def test_no_path_is_walked_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(Path, name, walked)
     where = (
         "SUM(s.x) < 900 AND COUNT(s) <= 40 AND FIRST(s, 2).x >= FIRST(s).x AND LAST(s, 3).x >= 0 AND "
-        "s.x >= PREV(s, 4).x AND RUNNING MAX(s.x) < 99"
+        "s.x >= PREV(s, 4).x AND RUNNING MAX(s.x) < 99 AND s.x <= 2 * AVG(s.x) AND SUM(s.x) >= s.x"
     )
     assert [len(one) for one in runs("INT", pa.int32(), [1] * 100, where)] == [40, 40, 20]
 
@@ -77,6 +80,18 @@ def test_a_plan_has_them_as_json() -> None:
     text = STREAM.format(type="INT") + QUERY.format(where="SUM(s.x) < 3 AND FIRST(s, 1).x < LAST(s, 2).x", after="")
     plan = compile_text(text).plan
     assert from_text_of_plan(plan_text(plan)) == plan
+
+
+def test_a_checkpoint_tells_them_from_one_another() -> None:
+    found = set()
+    tests = (
+        "FIRST(s).x > 1", "FIRST(s, 1).x > 1", "LAST(s, 1).x > 1", "s.x > PREV(s).x", "s.x > PREV(s, 2).x", "SUM(s.x) > 1",
+        "RUNNING SUM(s.x) > 1", "COUNT(s) > 1",
+    )  # fmt: skip
+    for where in tests:
+        plan = compile_text(STREAM.format(type="INT") + QUERY.format(where=where, after="")).plan
+        found.add(query_digests(plan, letter_names(plan.letters))["q"])
+    assert len(found) == len(tests)
 
 
 RESULTS: Final = {

@@ -16,6 +16,7 @@ from .budget import budget_of
 from .checks import Checks
 from .condition import Condition
 from .extension import Extension, Sources
+from .extremes import by_extremes
 from .forbidden import Forbidden
 from .guards import Guards
 from .numbering import Numbering
@@ -150,7 +151,7 @@ class Enumerator:
         `own` are the conditions of the pattern's variables alone, `every` all that may mention what it negates.
         """
         pattern = IndexedPositions(positions)
-        checks = Checks(pattern, [Condition(plan) for plan in own], self.timeline, self.evaluator)
+        checks = Checks(pattern, [Condition(by_extremes(plan)) for plan in own], self.timeline, self.evaluator)
         forbidden: dict[int, Violated] = {}
         ends: dict[int, Callable[[int | None], Ints]] = {}
         for number, negation in enumerate(positions.negations):
