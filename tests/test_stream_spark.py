@@ -65,14 +65,14 @@ QUERY visits RETURN driver, COUNT(*) AS n, SUM(t.fare) AS fare PATTERN SEQ(Picku
   GROUP BY driver WITHIN SESSION 7 SECONDS;
 QUERY runs RETURN MATCH driver, COUNT(t) AS travels, MATCH_NUMBER() AS run PATTERN Travel+ t WHERE [driver]
   SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN 30 SECONDS;
-QUERY quiet RETURN MATCH driver, p.at AS since PATTERN SEQ(Pickup p, Travel) WHERE [driver]
-  SELECT NEXT AFTER MATCH SKIP FOR 90 SECONDS WITHIN 30 SECONDS;
 QUERY steps RETURN EACH driver, at, VARIABLE() AS step, fare, RUNNING SUM(t.fare) AS so_far, MATCH_NUMBER() AS run
   PATTERN SEQ(Pickup, Travel+ t) WHERE [driver]
   SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN 30 SECONDS;
 QUERY spent RETURN MATCH driver, COUNT(t) AS travels, FIRST(t.at, 1) AS second PATTERN Travel{2,} t
   WHERE [driver] AND SUM(t.fare) > 1 AND COUNT(t) % 2 = 0 AND COALESCE(LAST(t, 1).fare < LAST(t).fare, TRUE)
   SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN 30 SECONDS;
+QUERY quiet RETURN MATCH driver, p.at AS since PATTERN SEQ(Pickup p, Travel) WHERE [driver]
+  SELECT NEXT AFTER MATCH SKIP FOR 90 SECONDS WITHIN 30 SECONDS;
 """
 START = datetime(1969, 12, 31, 23, 57, tzinfo=UTC)  # Spark's own watermark begins in 1970
 SCHEMA = pa.schema(

@@ -47,7 +47,7 @@ OF_EVENTS = {
         ("LEAD(v.x), LEAD(v.x, n)", "the same of the event behind it"),
         (
             "RUNNING COUNT(v), RUNNING SUM(v.x)",
-            "in a condition on v, and in RETURN EACH: over the events bound to v up to this one; AVG, MIN and MAX too",
+            "in conditions on v and in RETURN EACH: over v's events up to this one, without RUNNING all; AVG, MIN, MAX too",
         ),
     )
 }
