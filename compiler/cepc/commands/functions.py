@@ -47,7 +47,7 @@ OF_EVENTS = {
         ("LEAD(v.x), LEAD(v.x, n)", "the same of the event behind it"),
         (
             "RUNNING COUNT(v), RUNNING SUM(v.x)",
-            "in conditions on v and in RETURN EACH: over v's events up to this one, without RUNNING all; AVG, MIN, MAX too",
+            "in conditions on v and in RETURN EACH: of v's events up to this one, without RUNNING of all; MIN … too",
         ),
     )
 }
