@@ -54,7 +54,7 @@ def test_of_a_whole_pattern_it_is_that_of_select(select: str) -> None:
         chance = Random(f"{select} {number}")
         text = pattern(chance, Allowed()).text
         plain = text.replace("Big", "A").replace("Odd", "B")
-        given = events(chance, 30, [kind for kind in TYPES if kind in plain] or TYPES)
+        given = events(chance, 60, [kind for kind in TYPES if kind in plain] or TYPES)
         part = matches(f"{select}({text})", given)
         assert part == matches(text, given, select), f"number {number}: {text}"
         with_rows += bool(part)
