@@ -115,6 +115,14 @@ def test_each_stream_is_read_once_whatever_queries_want_it_and_what_is_dropped_i
     assert report.tables["both"].select(["a", "y"]).to_pylist() == [{"a": 1, "y": 5}]
 
 
+def test_a_query_beside_one_over_both_may_ask_for_the_event_before() -> None:
+    text = """QUERY both RETURN MATCH A.x AS a, one.y PATTERN SEQ(A, one) WHERE [k] WITHIN 10 s;
+    QUERY alone RETURN MATCH C.x AS c PATTERN C WHERE [k] AND LAG(C.x) = 1 WITHIN 10 s;"""
+    compiled, tables_of = given(ROWS, text)
+    report = run(compiled.program, lambda stream, plan: read_given(tables_of[stream.name], plan, stream.input), {})
+    assert report.tables["alone"].select(["c"]).to_pylist() == [{"c": 3}]
+
+
 CANONICAL = [
     ("the stream that is declared first", "AND(A a, one o)", "[(3, 'two'), (3, 'one')]"),
     ("before the values of columns", "AND(C c, one o)", "[(3, 'two'), (3, 'one')]"),

@@ -91,7 +91,7 @@ def stream_plan(
 def member_plan(program: model.CheckedProgram, member: model.MergedMember, plan: StreamPlan) -> StreamPlan:
     """What a plan over several streams wants of one of them."""
     stream = program.stream(member.stream)
-    wanted = {name for name, _ in plan.columns}
+    wanted = {name for name, _ in plan.given}
     columns = {f.column for column in member.needed(wanted) for f in fields(column.expression)}
     types: tuple[str, ...] | None = None
     if plan.raw_types is not None and stream.type_column is not None:

@@ -74,7 +74,7 @@ class Loading:
         if stream.name in self._held:
             return replace(self._held[stream.name], warnings=())
         wanted = self._wanted[stream.name]
-        columns = {name for plan in wanted for name, _ in plan.columns}
+        columns = {name for plan in wanted for name, _ in plan.given}
         some = (
             None if any(plan.raw_types is None for plan in wanted) else {t for p in wanted for t in p.raw_types or ()}
         )
@@ -91,7 +91,7 @@ class Loading:
 
     def _narrowed(self, read: Read, plan: StreamPlan) -> Read:
         """Of what several plans want what one does."""
-        names = [name for name, _ in plan.columns]
+        names = [name for name, _ in plan.given]
         held = self._holding(plan)
         for table in _tables(read.table):
             held.add(table.select(names))
@@ -107,7 +107,7 @@ class Loading:
             for member in stream.members:
                 declared = self._program.stream(member.stream)
                 read = self._of_stream(declared)
-                wanted = member.needed([name for name, _ in plan.columns])
+                wanted = member.needed([name for name, _ in plan.given])
                 dropped = Dropped()
                 for table in _tables(read.table):
                     held.add(project(table, wanted, plan))
@@ -130,7 +130,7 @@ class Loading:
 
         from ..reading.read import HeldEvents
 
-        return HeldEvents(pa.schema([pa.field(name, to_arrow(type_)) for name, type_ in plan.columns]), self._resources)
+        return HeldEvents(pa.schema([pa.field(name, to_arrow(type_)) for name, type_ in plan.given]), self._resources)
 
 
 def _wanted(program: model.CheckedProgram, plan: StreamPlan) -> list[tuple[model.Stream, StreamPlan]]:
@@ -151,7 +151,7 @@ def of_streams(program: model.CheckedProgram, plans: Iterable[StreamPlan]) -> di
 
 
 def _whole(stream: model.Stream, plans: Iterable[StreamPlan]) -> StreamPlan:
-    columns = {name for plan in plans for name, _ in plan.columns}
+    columns = {name for plan in plans for name, _ in plan.given}
     types = tuple(sorted({type_ for plan in plans for type_ in plan.raw_types or ()}))
     every = any(plan.raw_types is None for plan in plans)
     return stream_plan(stream, columns, None if every else types)
@@ -166,7 +166,7 @@ def project(table: Any, columns: Iterable[Computed], plan: StreamPlan) -> Any:
     from cepc_runtime.sql.expression import Field, Literal, fields
     from cepc_runtime.sql.types import to_arrow
 
-    types, found = dict(plan.columns), {}
+    types, found = dict(plan.given), {}
     for column in columns:
         type_ = to_arrow(types[column.name])
         match column.expression:
@@ -178,7 +178,7 @@ def project(table: Any, columns: Iterable[Computed], plan: StreamPlan) -> Any:
                 values = {field.key: flat(table.column(field.column)) for field in fields(expression)}
                 found[column.name] = evaluate(expression, values, table.num_rows)
         found[column.name] = found[column.name].cast(type_)
-    return pa.table([found[name] for name, _ in plan.columns], [name for name, _ in plan.columns])
+    return pa.table([found[name] for name, _ in plan.given], [name for name, _ in plan.given])
 
 
 def together(found: Iterable[tuple[model.Stream, Read]], table: Any) -> Read:
