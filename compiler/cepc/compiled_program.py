@@ -162,8 +162,8 @@ def tables(
         raise ValueError(f"no query lists its matches with {most} at most; `most` is one at least")
     names = [queries] if isinstance(queries, str) else None if queries is None else list(queries)
     program = choose(compiled.program, names)
-    streams = [stream.name for stream in streams_read(program)]
-    given = by_stream(events, streams, [stream.name for stream in streams_read(compiled.program)])
+    streams = streams_read(program)
+    given = by_stream(events, program, streams, [stream.name for stream in streams_read(compiled.program)])
     paths = [os.fspath(one) for one in given.values() if isinstance(one, str | os.PathLike)]
     bad = treatment(skip_bad=skip_bad, dead=None if dead is None else os.fspath(dead), events=paths)
     resources = Resources(most, cores() if threads is None else threads, memory=memory_of(memory))

@@ -69,7 +69,8 @@ class Stream:
     events of the partition.
 
     `type_column` is None for a stream with one type, named like the stream; `types` is None when none are listed.
-    `members` are those of which it is merged, for queries over several; it then has no input of its own.
+    `members` are those of which it is merged, for queries over several; it then has no input of its own. `query` is the
+    one whose rows are the events, for a stream of these: they are its input.
     """
 
     name: str
@@ -84,6 +85,7 @@ class Stream:
     fields: tuple[tuple[str, DataType], ...] = ()
     beside: tuple[Beside, ...] = ()
     members: tuple[MergedMember, ...] = ()
+    query: Query | None = None
 
     @property
     def column_types(self) -> dict[str, DataType]:
@@ -304,3 +306,32 @@ class CheckedProgram:
         """The declared streams that it stands for."""
         stream = self.stream(name)
         return tuple(map(self.stream, (one.stream for one in stream.members))) if stream.members else (stream,)
+
+    @property
+    def with_needed(self) -> CheckedProgram:
+        """The program with the queries whose rows are events of its queries, and of those in turn."""
+        needed = {query.name: query for query in self.queries}
+        waiting = list(self.queries)
+        for query in waiting:
+            for stream in self.members(query.stream):
+                if stream.query is not None and stream.query.name not in needed:
+                    needed[stream.query.name] = stream.query
+                    waiting.append(stream.query)
+        return self if len(needed) == len(self.queries) else replace(self, queries=tuple(needed.values()))
+
+    @property
+    def in_turn(self) -> tuple[Stream, ...]:
+        """All streams that queries can name, those first whose queries' rows are events of others; the order of the
+        text where that says nothing.
+        """
+        found: dict[str, Stream] = {}
+
+        def put(stream: Stream) -> None:
+            for member in self.members(stream.name):
+                if member.query is not None and member.query.stream not in found:
+                    put(self.stream(member.query.stream))
+            found.setdefault(stream.name, stream)
+
+        for stream in (*self.streams, *self.merged):
+            put(stream)
+        return tuple(found.values())

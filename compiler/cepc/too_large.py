@@ -24,7 +24,7 @@ _FEW = 9  # positions: the subset construction has at most 2^9 states, fewer tha
 
 def too_large(program: model.CheckedProgram, known: Mapping[str, Built]) -> tuple[Diagnostic, ...]:
     """What planning would say of the queries, in its order; the positions of some are known, by name."""
-    queries = (q for stream in program.streams for q in program.queries if q.stream == stream.name)
+    queries = (q for stream in program.in_turn for q in program.queries if q.stream == stream.name)
     several = ((query, known.get(query.name)) for query in queries if not _surely_small(query.pattern))
     return tuple(d for query, built in several if (d := _refused(query, built)) is not None)
 

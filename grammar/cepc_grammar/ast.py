@@ -412,13 +412,28 @@ class From:
 
 
 @dataclass(frozen=True, slots=True)
+class FromQuery:
+    """`FROM QUERY bursts`: the rows of the query are the events."""
+
+    query: Name
+    span: Span = _span()
+
+
+@dataclass(frozen=True, slots=True)
 class Stream:
+    """One FROM QUERY has the columns of the query's rows, beside its own, which are computed."""
+
     name: Name
     columns: tuple[Column, ...]
     event_time: EventTime | None = None
     event_type: EventType | None = None
-    source: From | None = None
+    source: From | FromQuery | None = None
     span: Span = _span()
+
+    @property
+    def query(self) -> Name | None:
+        """The query whose rows are its events."""
+        return self.source.query if isinstance(self.source, FromQuery) else None
 
 
 @dataclass(frozen=True, slots=True)

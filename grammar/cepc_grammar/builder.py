@@ -13,6 +13,7 @@ from .interval_texts import interval_like, interval_parts
 from .near import nearest
 from .pattern import And, Not, Or, Repeat, Selected, Seq, Some
 from .source import Span
+from .spelling import name_text
 from .tokens import quoted_name, string_value
 from .units import UNITS
 
@@ -481,6 +482,9 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         form, path, *options = children
         return ast.From(form.text.lower(), string_value(path), tuple(filter(None, options)), self._span(meta))
 
+    def from_query(self, meta: Meta, children: list[ast.Name]) -> ast.FromQuery:
+        return ast.FromQuery(children[0], self._span(meta))
+
     def source_option(self, _meta: Meta, children: list[Any]) -> tuple[ast.Name, str]:
         name, value = children
         return name, value.text
@@ -494,9 +498,15 @@ class Builder(Transformer_NonRecursive[Token, Any]):
                     self._once(parts, "event_time", node, "EVENT TIME")
                 case ast.EventType():
                     self._once(parts, "event_type", node, "EVENT TYPE")
-                case ast.From():
+                case ast.From() | ast.FromQuery():
                     self._once(parts, "source", node, "FROM")
         columns = tuple(c for c in rest if isinstance(c, ast.Column))
+        if not columns and not isinstance(parts.get("source"), ast.FromQuery):
+            self._error(
+                "E0231", f"the stream `{name.text}` has no columns", name.span, "events have columns",
+                hint=f"declare them: `STREAM {name_text(name)} (at TIMESTAMP, …)`; a stream of the rows of a query has "
+                "theirs: `FROM QUERY q`",
+            )  # fmt: skip
         return ast.Stream(name, columns, **parts, span=self._span(meta))
 
     def _once(self, parts: dict[str, Any], key: str, node: Any, clause: str) -> None:

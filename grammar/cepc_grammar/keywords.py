@@ -110,6 +110,8 @@ class KeywordLexer(Lexer):
                 return next_text not in _ENDS_OPERAND
             case "RUNNING":
                 return next_kind == "WORD" and next_text not in _ENDS_OPERAND | _OPERATORS | _CLAUSES | _BEHIND_OPERAND
+            case "QUERY":
+                return next_kind != "STRING"  # FROM QUERY 'path' reads a format of Spark's
             case "WITHIN" if inside_pattern:
                 return next_kind in ("NUMBER", "STRING") or next_text == "UNBOUNDED"
         return not inside_pattern or word in PATTERN_WORDS or word in _CONSTANTS  # a constant: `rise(T, TRUE)`

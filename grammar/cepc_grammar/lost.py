@@ -17,13 +17,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """`streams` are names of streams, `operands` names of derived events and of named patterns."""
+    """`streams` are names of streams, `operands` names of derived events and of named patterns, `queries` those of
+    queries.
+    """
 
     streams: frozenset[str] = frozenset()
     operands: frozenset[str] = frozenset()
+    queries: frozenset[str] = frozenset()
 
     def __or__(self, other: Lost) -> Lost:
-        return Lost(self.streams | other.streams, self.operands | other.operands)
+        return Lost(self.streams | other.streams, self.operands | other.operands, self.queries | other.queries)
 
 
 NOTHING_LOST = Lost()
@@ -32,8 +35,8 @@ NOTHING_LOST = Lost()
 def lost_in(tokens: tuple[RawToken, ...]) -> Lost:
     """The names that these tokens would declare, which are a statement, or more where a `;` is missing."""
     declared = list(_declared(tokens))
-    streams = frozenset(name for word, name in declared if word == "STREAM")
-    return Lost(streams, frozenset(name for word, name in declared if word != "STREAM"))
+    streams, queries = (frozenset(name for word, name in declared if word == of) for of in ("STREAM", "QUERY"))
+    return Lost(streams, frozenset(name for word, name in declared if word not in ("STREAM", "QUERY")), queries)
 
 
 def _declared(tokens: tuple[RawToken, ...]) -> Iterator[tuple[str, str]]:
@@ -47,6 +50,8 @@ def _declares(tokens: tuple[RawToken, ...], place: int) -> bool:
     word = tokens[place]
     if word.upper == "STREAM":
         return True
+    if word.upper == "QUERY":
+        return place == 0 or (word.first_on_line and tokens[place - 1].upper != "FROM")
     if word.upper not in ("EVENT", "PATTERN"):
         return False
     after = tokens[place + 2] if place + 2 < len(tokens) else None

@@ -182,19 +182,25 @@ def _stream(node: ast.Stream) -> Doc:
         Origin(_column(name.ljust(width), column), column.span)
         for name, column in zip(names, node.columns, strict=True)
     ]
-    listed = Nest(cat(HARD, separated(columns, cat(",", HARD))))
+    head = cat("STREAM ", _name(node.name))
+    if node.columns:
+        head = cat(head, " (", Nest(cat(HARD, separated(columns, cat(",", HARD)))), HARD, ")")
     clauses: list[Doc] = []
     if node.event_time is not None:
         clauses += (HARD, Origin(_event_time(node.event_time), node.event_time.span))
     if node.event_type is not None:
         clauses += (HARD, Origin(_event_type(node.event_type), node.event_type.span))
-    if node.source is not None:
+    if isinstance(node.source, ast.FromQuery):
+        alone = not node.columns and not clauses
+        text = f"FROM QUERY {name_text(node.source.query)}"
+        clauses += (" " if alone else HARD, Origin(text, node.source.span))
+    elif node.source is not None:
         word = node.source.format
         format_name = name_text(ast.Name(word.upper() if word.isascii() else word))
         options = ", ".join(f"{name_text(name)} = {string_text(value)}" for name, value in node.source.options)
         text = f"FROM {format_name} {string_text(node.source.path)}" + (f" OPTIONS ({options})" if options else "")
         clauses += (HARD, Origin(text, node.source.span))
-    return cat("STREAM ", _name(node.name), " (", listed, HARD, ")", *clauses)
+    return cat(head, *clauses)
 
 
 def _column(name: str, column: ast.Column) -> Doc:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from cepc_grammar import ast
 
 from .errors import EvaluationError, Overflow, TooMuch, Unsupported
+from .from_query import declared
 from .helpers import written_out
 from .matches import Finder, Found
 from .rows import Row, rows
@@ -51,24 +52,8 @@ def answers(program: ast.Program, events: Events) -> dict[str, Answer]:
     bool, bytes, None, a list for an ARRAY, a dict for a STRUCT. Raises Overflow when a value does not fit its type,
     EvaluationError when an expression fails on a row, Unsupported for a program that the checker would refuse.
     """
-    program = written_out(program)
-    if not isinstance(events, Mapping):
-        read_events = read(program, events)
-        return {query.name.text: _answer(Finder(program, query, read_events)) for query in _queries(program)}
-    return {query.name.text: _answer(_over_streams(program, query, events)) for query in _queries(program)}
-
-
-def _over_streams(program: ast.Program, query: ast.Query, events: Mapping[str, Rows]) -> Finder:
-    names = streams_of(program, query)
-    if len(names) == 1:
-        alone = one_stream(program, names[0])
-        return Finder(alone, query, read(alone, events.get(names[0], ())), owners(program, query, names))
-    return Finder(program, query, read_several(program, events, names), owners(program, query, names))
-
-
-def _answer(finder: Finder) -> Answer:
-    found = finder.found()
-    return Answer(rows(finder, found), _in_input(finder, found))
+    given = _Given(written_out(program), events)
+    return {query.name.text: given.answer(query) for query in given.queries}
 
 
 def matches(program: ast.Program, query_name: str, events: Events) -> frozenset[Match]:
@@ -77,19 +62,67 @@ def matches(program: ast.Program, query_name: str, events: Events) -> frozenset[
     They satisfy partition, conditions, selection, AFTER MATCH and WITHIN; in an aggregate query they stand in at least
     one window.
     """
-    program = written_out(program)
-    (query,) = (query for query in _queries(program) if query.name.text == query_name)
-    if isinstance(events, Mapping):
-        finder = _over_streams(program, query, events)
-    else:
-        finder = Finder(program, query, read(program, events))
+    given = _Given(written_out(program), events)
+    (query,) = (query for query in given.queries if query.name.text == query_name)
+    finder = given.finder(query)
     return _in_input(finder, finder.found())
+
+
+class _Given:
+    """A program and what it is given; a stream of the rows of a query becomes one of events when a query looks at it.
+    A match of such events has their places in the rows of that query.
+    """
+
+    def __init__(self, program: ast.Program, events: Events) -> None:
+        self.program = program
+        self.queries = [statement for statement in program.statements if isinstance(statement, ast.Query)]
+        self._found: dict[str, tuple[Finder, Answer]] = {}
+        streams = [stream for stream in self._streams() if stream.query is None]
+        if not isinstance(events, Mapping) and len(streams) < len(self._streams()):
+            (only,) = streams
+            events = {only.name.text: events}
+        self._events = {**events} if isinstance(events, Mapping) else events
+
+    def answer(self, query: ast.Query) -> Answer:
+        return self._run(query)[1]
+
+    def finder(self, query: ast.Query) -> Finder:
+        program, events = self.program, self._events
+        if not isinstance(events, Mapping):
+            return Finder(program, query, read(program, events))
+        names = streams_of(program, query)
+        for stream in self._streams():
+            if stream.name.text in names and stream.query is not None:
+                self._make(stream, stream.query.text)
+        return _over_streams(self.program, query, events, names)
+
+    def _run(self, query: ast.Query) -> tuple[Finder, Answer]:
+        if query.name.text not in self._found:
+            finder = self.finder(query)
+            found = finder.found()
+            self._found[query.name.text] = finder, Answer(rows(finder, found), _in_input(finder, found))
+        return self._found[query.name.text]
+
+    def _make(self, stream: ast.Stream, name: str) -> None:
+        (query,) = (query for query in self.queries if query.name.text == name)
+        finder, answer = self._run(query)
+        made = declared(stream, finder)
+        statements = (made if one is stream else one for one in self.program.statements)
+        self.program = ast.Program(tuple(statements))
+        assert isinstance(self._events, dict)
+        self._events[stream.name.text] = answer.rows
+
+    def _streams(self) -> list[ast.Stream]:
+        return [statement for statement in self.program.statements if isinstance(statement, ast.Stream)]
+
+
+def _over_streams(program: ast.Program, query: ast.Query, events: Mapping[str, Rows], names: Sequence[str]) -> Finder:
+    if len(names) == 1:
+        alone = one_stream(program, names[0])
+        return Finder(alone, query, read(alone, events.get(names[0], ())), owners(program, query, names))
+    return Finder(program, query, read_several(program, events, names), owners(program, query, names))
 
 
 def _in_input(finder: Finder, found: Sequence[Found]) -> frozenset[Match]:
     places = finder.events.inputs
     return frozenset(frozenset((places[event], variable) for event, variable in one.match) for one in found)
-
-
-def _queries(program: ast.Program) -> list[ast.Query]:
-    return [statement for statement in program.statements if isinstance(statement, ast.Query)]

@@ -15,12 +15,13 @@ from .matches import AGGREGATES, Finder, Found, Window, group_attributes
 from .merging import OF
 from .naming import column_name
 from .typed import Env, Typed, constant, order_key
-from .types import BIGINT, STRING, Type, normal
+from .types import BIGINT, STRING, Type, array, normal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .stream import Event, Events
+    from .types import Type
 
 Row = dict[str, object]
 
@@ -59,6 +60,11 @@ class Columns:
             )
         }
         self._having = None if query.having is None else compiled(query.having, self._having_leaf)
+
+    @property
+    def types(self) -> dict[str, Type]:
+        """The types of the columns."""
+        return {name: column.type for name, column in self._columns.items()}
 
     def row(self, group: Group) -> Row | None:
         """The group's row, or None when HAVING is not true for it."""
@@ -217,7 +223,13 @@ class Columns:
                 for e, v in bound
             ]
 
-        return Typed(normal(ast.TypeExpr("ARRAY")), run)
+        shown = {
+            "variable": STRING,
+            **({} if self._events.merged is None else {"stream": STRING}),
+            **self._events.columns,
+        }
+        fields = tuple(ast.TypeField(ast.Name(name), kind) for name, kind in shown.items())
+        return Typed(array(ast.TypeExpr("STRUCT", fields=fields)), run)
 
     def _shown(self, event: Event, name: str) -> object:
         row, merged = self._events.rows[event], self._events.merged

@@ -69,5 +69,5 @@ def load(job: GeneratedJob) -> LoadedJob:
     namespace: dict[str, Any] = {"__name__": "cepc_job"}
     exec(compile(job.text, "<cepc job>", "exec"), namespace)
     whole: Any = namespace["JOB"]
-    sources = {source.name: source for stream in reversed(whole.streams) for source in stream.sources}
+    sources = {one.name: one for stream in reversed(whole.streams) for one in stream.sources if one.query is None}
     return LoadedJob(whole.build, whole.tables, {stream.name: stream for stream in whole.streams}, sources)

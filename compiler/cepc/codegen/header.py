@@ -60,6 +60,9 @@ def _stream(job: StreamJob) -> Iterator[str]:
         names = " and ".join(member.stream for member in job.stream.members)
         yield f"stream {plan.name}: the events of {names} together, of {types}"
         return
+    if job.stream.query is not None:
+        yield f"stream {plan.name}: the rows of {job.stream.query.name}, {read}, {made}of {types}"
+        return
     yield f"stream {plan.name}: reads {read}, {made}events of {types}"
 
 

@@ -85,7 +85,7 @@ def generate(
         text += "\n\n" if number else "\n"
         text += f"{title}\n\n{constants}\n\n\n" + "\n\n\n".join(functions) + "\n"
     text += f"\n\n{_main(names)}\n"
-    declared = all(one.source for job in jobs for one in program.members(job.stream.name))
+    declared = all(one.source or one.query for job in jobs for one in program.members(job.stream.name))
     return GeneratedJob(text, tuple(map(whole_plan, jobs)), tuple(q.name for q in program.queries), declared)
 
 

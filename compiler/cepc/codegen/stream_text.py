@@ -83,6 +83,7 @@ def _declared(stream: model.Stream, given: StreamInput, queries: Iterable[str], 
         queries=tupled(map(string, queries)),
         **_computed(stream, given),
         **_options(stream),
+        **({} if stream.query is None else {"query": string(stream.query.name)}),
         **more,
     )
 

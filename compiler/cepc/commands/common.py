@@ -163,6 +163,7 @@ def places_of(program: model.CheckedProgram, given: GivenEvents) -> dict[str, Ev
     from ..running.local import streams_read
 
     try:
+        sources.refuse_rows(program, given.events)
         return sources.places(streams_read(program), given.events, given.input_format, given.options)
     except sources.UnclearSourceError as error:
         raise click.UsageError(str(error)) from None

@@ -36,12 +36,12 @@ class Planned:
 
 
 def plan_program(program: model.CheckedProgram, *, listed: bool = False) -> Planned:
-    """One plan for each stream that some query reads, in the order of the text. `listed`: matches are, in every
-    query.
+    """One plan for each stream that some query reads, those first whose queries' rows are events of others. `listed`:
+    matches are, in every query.
     """
     plans: list[LogicalPlan] = []
     diagnostics: list[Diagnostic] = []
-    for stream in (*program.streams, *program.merged):
+    for stream in program.in_turn:
         queries: list[LogicalQuery[Countability]] = []
         letters = Letters()
         for query in (q for q in program.queries if q.stream == stream.name):

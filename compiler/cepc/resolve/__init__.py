@@ -9,6 +9,7 @@ names        what they declare
 streams, events, patterns
              each declaration by itself
 query        each query: inline → variables, negation → partition → conditions → results, windows, selection → build
+from_query   streams of the rows of queries, each when its query is right
 tests        what each test gives to a query and expects of it
 warnings     what is right and may still surprise
 """
@@ -24,6 +25,7 @@ from cepc_runtime.cheap_dataclass import dataclass
 
 from .. import model
 from .events import EventTypes, check_events
+from .from_query import of_its_rows, turns
 from .functions import written_out
 from .imports import Loader, resolve_imports
 from .merging import merged, time_problems
@@ -32,7 +34,7 @@ from .names import clashes, declarations
 from .of_query import named_twice, streams_of
 from .patterns import check_patterns
 from .query import resolve_query
-from .streams import resolve_stream, time_columns
+from .streams import outline, resolve_stream, time_columns
 from .struct_parts import over_columns
 from .tests import check_tests
 
@@ -72,13 +74,18 @@ def check(program: ast.Program, loader: Loader, lost: Lost = NOTHING_LOST) -> Re
     written = written_out(imported.statements)
     declared, problems = declarations(written.statements, lost | imported.lost)
     streams: dict[str, KnownStream] = {}
+    types: dict[str, EventTypes] = {}
     for name, statement in declared.streams.items():
-        streams[name], found = resolve_stream(statement)
-        problems += found
-    types = {name: EventTypes(stream, declared, streams) for name, stream in streams.items()}
+        if statement.query is None:
+            streams[name], found = resolve_stream(statement)
+            types[name] = EventTypes(streams[name], declared, streams)
+            problems += found
+        else:
+            streams[name] = outline(statement)
+            types[name] = EventTypes(None, declared, streams)
+    checked = _queries(declared, streams, types)
     problems += check_events(declared, types)
     problems += check_patterns(declared, types)
-    checked = _queries(declared, streams, types)
     problems += checked.problems
     own = {statement.span.source for statement in program.statements}
     written_here = [t for t in declared.tests if t.span.source in own]
@@ -106,7 +113,7 @@ def check(program: ast.Program, loader: Loader, lost: Lost = NOTHING_LOST) -> Re
 
 
 _NOTHING_IMPORTED = frozenset({"E0209"})
-_OF_UNKNOWN_NAMES = frozenset({"E0201", "E0202", "E0207", "E0301", "W0601"})
+_OF_UNKNOWN_NAMES = frozenset({"E0201", "E0202", "E0207", "E0235", "E0301", "W0601"})
 """What is unknown may be declared in what could not be imported."""
 
 
@@ -125,11 +132,9 @@ class CheckedQueries:
     merged: Mapping[str, KnownStream]
 
 
-def _queries(
-    declared: Declarations, streams: Mapping[str, KnownStream], types: Mapping[str, EventTypes]
-) -> CheckedQueries:
+def _queries(declared: Declarations, streams: dict[str, KnownStream], types: dict[str, EventTypes]) -> CheckedQueries:
+    """Of streams of the rows of queries, what they are is put where outlines are, in turn."""
     problems: list[Diagnostic] = []
-    queries: list[model.Query] = []
     built: dict[str, Built] = {}
     used: dict[str | None, dict[str, ast.Name]] = {}
     overflowing: set[str] = set()
@@ -140,12 +145,20 @@ def _queries(
     nothing_known = EventTypes(None, declared, streams)
     if not streams and declared.queries and not declared.lost.streams:
         problems.append(say_stream.no_stream(declared.queries[0].name))
-    for query in declared.queries:
+    about = [streams_of(query, declared, streams) for query in declared.queries]
+    turn = turns(declared, [names if isinstance(names, tuple) else None for names in about])
+    problems += turn.problems
+    of_rows = [name for name, statement in declared.streams.items() if statement.query is not None]
+    unknown = {*of_rows}
+    found_queries: dict[int, model.Query] = {}
+    for number in turn.order:
+        query, names = declared.queries[number], about[number]
         problems += named_twice(query)
-        names = streams_of(query, declared, streams)
         if not isinstance(names, tuple | None):
             problems.append(names)
             continue
+        if names is not None and not unknown.isdisjoint(names):
+            names = None
         name = None if names is None else _name_of(names, streams)
         if names is not None and name is not None and len(names) > 1 and name not in several:
             several[name] = merged([streams[one] for one in names], name)
@@ -163,7 +176,15 @@ def _queries(
             fields.setdefault(name, {}).update((column.name, column) for column in over.computed)
             beside.setdefault(name, {}).update((column.name, column) for column in checked.beside)
         if checked.query is not None:
-            queries.append(checked.query)
+            found_queries[number] = checked.query
+            if query.name is declared.query_names[query.name.text]:
+                over_it = [one for one in of_rows if declared.streams[one].query == query.name]
+                looked_at = streams.get(checked.query.stream) or several[checked.query.stream]
+                for one in over_it:
+                    streams[one], wrong = of_its_rows(declared.streams[one], checked.query, looked_at)
+                    types[one] = EventTypes(streams[one], declared, streams)
+                    problems += wrong
+                    unknown.discard(one)
             if checked.built is not None:
                 built[checked.query.name] = checked.built
         for type_, span in checked.types.items():
@@ -181,6 +202,7 @@ def _queries(
             )
         if name is not None and streams[name].declaration.event_time is None:
             problems.append(say_stream.no_event_time(streams[name].declaration, time_columns(streams[name])))
+    queries = [found_queries[number] for number in sorted(found_queries)]
     return CheckedQueries(queries, built, fields, beside, problems, several)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.computed import Computed, StreamInput
@@ -12,6 +13,7 @@ from cepc_runtime.sql.types import NULL
 
 from ..expressions import ExpressionContext, VariableInfo, data_type, nested_field, type_expression
 from ..expressions.messages import no_type
+from .messages import from_query as say_from_query
 from .messages import names as say
 from .messages import streams as say_stream
 from .walk import references
@@ -36,14 +38,26 @@ class Columns:
     problems: tuple[Diagnostic, ...]
 
 
-def resolve_columns(stream: ast.Stream) -> Columns:
-    """Every column with its type, and all that is wrong."""
+NO_ROWS: Final[Mapping[str, DataType]] = MappingProxyType({})
+
+
+def resolve_columns(stream: ast.Stream, rows: Mapping[str, DataType] = NO_ROWS) -> Columns:
+    """Every column with its type, and all that is wrong. `rows` are those of the query whose rows are the events, which
+    then has no others in its input.
+    """
     problems: list[Diagnostic] = []
-    types: dict[str, DataType] = {}
+    types: dict[str, DataType] = dict(rows)
     broken: set[str] = set()
     computed: dict[str, Expression] = {}
     for number, column in enumerate(stream.columns):
         name = column.name.text
+        if stream.query is not None and column.expression is None:
+            problems.append(say_from_query.own_column(column, stream.query, rows))
+            broken |= {name} - {*rows}
+            continue
+        if stream.query is not None and name in rows:
+            problems.append(say.twice("column", column.name, stream.query.span))
+            continue
         type_, found = (None, ()) if column.type is None else data_type(column.type)
         problems += found
         if column.expression is not None and not found:
@@ -59,7 +73,7 @@ def resolve_columns(stream: ast.Stream) -> Columns:
             broken.add(name)
         else:
             types[name] = type_
-    of_input = {c.name.text for c in stream.columns if c.expression is None}
+    of_input = {*rows} | {c.name.text for c in stream.columns if c.expression is None}
     taken = {name.casefold() for name in computed}
     return Columns(
         {name: type_ for name, type_ in types.items() if name not in of_input or name.casefold() not in taken},

@@ -210,7 +210,7 @@ def check_events(declared: Declarations, types: Mapping[str, EventTypes]) -> Ite
             if t.stream is not None and has_type(t.stream, chain[-1]) and said in (None, t.stream.name)
         ]
         if not fitting:
-            if len(chain) == 2:
+            if len(chain) == 2 and all(t.stream is not None for t in types.values()):
                 yield _unknown_base(event, declared, types)
             continue
         problems = []

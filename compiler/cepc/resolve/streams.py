@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_runtime.cheap_dataclass import dataclass
+from cepc_runtime.sql.computed import StreamInput
 from cepc_runtime.sql.types import Array, DataType, Map, Struct, is_orderable, is_time
 
 from .. import model
 from ..diagnostics.near import nearest
-from .columns import resolve_columns
+from .columns import NO_ROWS, resolve_columns
 from .durations import Tick, tick, ticks
 from .messages import names as say
 from .messages import streams as say_stream
@@ -20,7 +21,7 @@ from .messages import streams as say_stream
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from cepc_runtime.sql.computed import StreamInput
+    from cepc_grammar.source import Span
 
 
 FORMATS = ("parquet", "orc", "avro", "csv", "json", "text", "xml", "delta", "iceberg", "kafka", "jdbc")
@@ -69,8 +70,8 @@ class KnownStream:
 
     def lacks(self, name: ast.Name) -> Diagnostic | None:
         """What to say where a column is named that the stream does not have."""
-        if name.text in self.columns or name.text in self.broken:
-            return None
+        if name.text in self.columns or name.text in self.broken or not (self.columns or self.broken):
+            return None  # that there are no columns is an error of its own
         return self.unknown(name, sorted(self.broken))
 
     def unknown(
@@ -98,15 +99,26 @@ class KnownMember:
     columns: Mapping[str, tuple[str, DataType]]
 
 
-def resolve_stream(stream: ast.Stream) -> tuple[KnownStream, list[Diagnostic]]:
-    """The stream, and all that is wrong with it."""
-    found = resolve_columns(stream)
+def outline(stream: ast.Stream) -> KnownStream:
+    """What is known of a stream of a query's rows before its query is: the types of its events."""
+    return KnownStream(
+        stream.name.text, stream, {}, StreamInput(()), frozenset(), None, _types(stream), None
+    )  # fmt: skip
+
+
+def resolve_stream(
+    stream: ast.Stream, query: model.Query | None = None, rows: Mapping[str, DataType] = NO_ROWS
+) -> tuple[KnownStream, list[Diagnostic]]:
+    """The stream, and all that is wrong with it; of a query's rows it is with these columns of them."""
+    found = resolve_columns(stream, rows)
     problems = list(found.problems)
     resolved = KnownStream(
         stream.name.text, stream, found.visible, found.input, found.broken, None, _types(stream), None,
         tuple(found.visible.items()),
     )  # fmt: skip
-    spans = {column.name.text: column for column in reversed(stream.columns)}
+    spans = {column.name.text: column.span for column in reversed(stream.columns)}
+    if stream.query is not None:
+        spans = dict.fromkeys(rows, stream.query.span) | spans
     time, unit, wrong = _event_time(resolved, spans)
     problems += wrong
     problems += _event_type(resolved)
@@ -115,10 +127,12 @@ def resolve_stream(stream: ast.Stream) -> tuple[KnownStream, list[Diagnostic]]:
     if time is not None and all(d.severity != "error" for d in problems):
         types = None if resolved.types is None or resolved.has_one_type else tuple(resolved.types)
         type_column = None if stream.event_type is None else stream.event_type.column.text
-        source = None if stream.source is None else (stream.source.format, stream.source.path)
-        options = () if stream.source is None else tuple((name.text, value) for name, value in stream.source.options)
+        files = stream.source if isinstance(stream.source, ast.From) else None
+        source = None if files is None else (files.format, files.path)
+        options = () if files is None else tuple((name.text, value) for name, value in files.options)
         checked = model.Stream(
-            resolved.name, resolved.pairs, found.input, time, type_column, types, source, options, stream.span
+            resolved.name, resolved.pairs, found.input, time, type_column, types, source, options, stream.span,
+            query=query,
         )  # fmt: skip
     return replace(resolved, tick=unit, checked=checked), problems
 
@@ -135,7 +149,7 @@ def _types(stream: ast.Stream) -> dict[str, ast.Name] | None:
 
 
 def _event_time(
-    stream: KnownStream, columns: dict[str, ast.Column]
+    stream: KnownStream, columns: dict[str, Span]
 ) -> tuple[model.TimeColumn | None, Tick | None, list[Diagnostic]]:
     event_time = stream.declaration.event_time
     if event_time is None:
@@ -148,9 +162,7 @@ def _event_time(
     unit = None if type_ is None else tick(type_, event_time.unit)
     integer = None
     if type_ is not None and unit is None:
-        problems.append(
-            say_stream.event_time_type(event_time.column, type_, columns[event_time.column.text].span, columns)
-        )
+        problems.append(say_stream.event_time_type(event_time.column, type_, columns[event_time.column.text], columns))
     elif type_ is not None:
         integer = (event_time.unit or "s") if type_.sql in ("TINYINT", "SMALLINT", "INT", "BIGINT") else None
         if event_time.unit is not None and integer is None:
@@ -177,7 +189,7 @@ def _event_type(stream: KnownStream) -> list[Diagnostic]:
 def _source(stream: ast.Stream) -> list[Diagnostic]:
     """A format that looks like a mistyped one; any other may be a data source of Spark's that is not known here."""
     source = stream.source
-    if source is None or source.format in FORMATS:
+    if not isinstance(source, ast.From) or source.format in FORMATS:
         return []
     near = nearest(source.format, FORMATS)
     return [] if near is None else [say_stream.source_format(source, near)]

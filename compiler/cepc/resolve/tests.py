@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cepc_runtime.sql.types import STRING, Array, Struct, StructField
-
 from .. import model
 from .constants import constant
+from .from_query import row_columns
 from .messages import tests as say
 from .messages.names import unknown_column
 from .names import clashes
 from .scopes import result_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from cepc_grammar import ast
     from cepc_grammar.diagnostic import Diagnostic
@@ -43,7 +42,7 @@ def check_tests(
         if query is None or streams[query.stream].checked is None:
             continue
         stream = streams[query.stream]
-        given, wrong = _of_streams(test.given, query, stream)
+        given, wrong = _of_streams(test.given, query, streams)
         problems += wrong
         expected, wrong = (None, []) if test.expected is None else _expected(test.expected, query, stream)
         problems += wrong
@@ -53,17 +52,22 @@ def check_tests(
 
 
 def _of_streams(
-    written: Iterable[ast.Given], query: model.Query, stream: KnownStream
+    written: Iterable[ast.Given], query: model.Query, known: Mapping[str, KnownStream]
 ) -> tuple[tuple[tuple[str, model.Values], ...] | None, list[Diagnostic]]:
-    """The events of each stream; GIVEN says whose they are where there are several."""
-    known = {one.name: one for one in (stream, *(member.stream for member in stream.members))}
-    streams = [name for name in known if len(known) == 1 or name != stream.name]
+    """The events of each stream; GIVEN says whose they are where there are several. Of a stream of the rows of a query
+    they stand for these: the query does not run then.
+    """
+    named = {one.stream.text for one in written if one.stream is not None}
+    streams, all_ = _looked_at(query, known, named), _looked_at(query, known)
+    read = [name for name in streams if known[name].declaration.query is None]
     found: dict[str, model.Values | None] = {}
     problems: list[Diagnostic] = []
     for one in written:
-        name = one.stream.text if one.stream is not None else streams[0] if len(streams) == 1 else ""
-        if name not in streams:
-            problems.append(say.given_of_which(one, query.name, streams))
+        name = one.stream.text if one.stream is not None else read[0] if len(read) == 1 else ""
+        if name in all_ and name not in streams:
+            problems.append(say.given_for_nothing(one, query.name, [other for other in streams if other not in read]))
+        elif name not in streams:
+            problems.append(say.given_of_which(one, query.name, read or all_))
         elif name in found:
             problems.append(say.given_twice(one, name))
         else:
@@ -71,6 +75,19 @@ def _of_streams(
             problems += wrong
     right = tuple((name, values) for name, values in found.items() if values is not None)
     return (None if problems or len(right) < len(found) else right), problems
+
+
+def _looked_at(query: model.Query, known: Mapping[str, KnownStream], given: Collection[str] = ()) -> list[str]:
+    """The streams that the query looks at, and those that the queries do whose rows are not `given`."""
+    found: dict[str, None] = {}
+    waiting = [query]
+    for one in waiting:
+        over = known[one.stream]
+        for stream in [member.stream for member in over.members] or [over]:
+            found[stream.name] = None
+            if stream.checked is not None and stream.checked.query is not None and stream.name not in given:
+                waiting.append(stream.checked.query)
+    return [name for name in known if name in found]
 
 
 def _given(values: ast.Values, stream: KnownStream) -> tuple[model.Values | None, list[Diagnostic]]:
@@ -104,24 +121,15 @@ def _no_input(name: ast.Name, stream: KnownStream, types: Mapping[str, DataType]
 def _expected(
     values: ast.Values, query: model.Query, stream: KnownStream
 ) -> tuple[model.Values | None, list[Diagnostic]]:
-    returned: Columns = tuple((output.name, output.expression.type) for output in query.outputs)
-    if query.returns_events:
-        returned = (("events", _events(stream)),)
+    known = row_columns(query, stream)
     if values.columns is None:
-        return _values(values, returned)
-    assert stream.checked is not None
-    known = dict([*returned, *((edge, stream.checked.time.type) for edge in result_columns(query.kind))])
+        edges = result_columns(query.kind)
+        return _values(values, tuple(column for column in known.items() if column[0] not in edges))
     problems = [say.no_result(name, query.name, list(known)) for name in values.columns if name.text not in known]
     problems += clashes("column", values.columns)
     if problems:
         return None, problems
     return _values(values, tuple((name.text, known[name.text]) for name in values.columns))
-
-
-def _events(stream: KnownStream) -> DataType:
-    """The type of the column of RETURN MATCH *."""
-    names = (("variable", STRING), *((("stream", STRING),) if stream.members else ()), *stream.pairs)
-    return Array(Struct(tuple(StructField(name, type_) for name, type_ in names)))
 
 
 def _values(values: ast.Values, columns: Columns) -> tuple[model.Values | None, list[Diagnostic]]:

@@ -34,12 +34,16 @@ from ..reading.read import collect
 from ..reading.reader import Columns, Wanted
 from ..reading.text_values import BadValueError, failing, from_text
 from .session import is_of_spark
+from .sources import rows_given
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from cepc_runtime.plan.stream import StreamPlan
     from cepc_runtime.sql.computed import StreamInput
     from cepc_runtime.sql.types import DataType
 
+    from .. import model
     from ..reading.bad_records import Treatment
     from ..reading.read import Read
 
@@ -61,11 +65,17 @@ def is_frame(events: Any) -> bool:
     return pandas is not None and isinstance(events, pandas.DataFrame)
 
 
-def by_stream(events: Any, streams: list[str], others: Collection[str] = ()) -> Mapping[str, Any]:
-    """The events of each stream; a mapping has them by name, and may have those of `others`, streams that only queries
-    read which do not run. Raises UnknownStreamError.
+def by_stream(
+    events: Any, program: model.CheckedProgram, read: Iterable[model.Stream], others: Collection[str] = ()
+) -> Mapping[str, Any]:
+    """The events of each stream that is read; a mapping has them by name, and may have those of `others`, streams that
+    only queries read which do not run. Raises UnknownStreamError.
     """
+    streams = [stream.name for stream in read]
     if isinstance(events, Mapping):
+        rows = {stream.name: stream.query.name for stream in program.streams if stream.query is not None}
+        if made := next((name for name in events if name in rows), None):
+            raise UnknownStreamError(rows_given(made, rows[made], "them"))
         unknown = [name for name in events if name not in streams and name not in others]
         if unknown:
             raise UnknownStreamError(f"no query reads a stream `{unknown[0]}`; there are {', '.join(streams)}")

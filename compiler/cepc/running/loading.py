@@ -1,5 +1,5 @@
 """The events of each plan: each declared stream is read once, whichever plans want it, and those of a query over
-several are merged.
+several are merged; the rows of queries are the events of others.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .. import model
 from ..planning.plan import member_plan, stream_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_runtime.events.grouped import Dropped
@@ -24,6 +24,25 @@ if TYPE_CHECKING:
     from ..reading.read import Read
 
     Load = Callable[[model.Stream, StreamPlan], Read]
+
+
+class RowsAsEvents:
+    """Loads the events of streams: of the rows of a query that has run, or else as `load` does."""
+
+    def __init__(self, load: Load, resources: Resources = ONE_THREAD) -> None:
+        self._load, self._resources = load, resources
+        self._rows: dict[str, Any] = {}
+
+    def found(self, tables: Mapping[str, Any]) -> None:
+        """The rows of queries."""
+        self._rows |= tables
+
+    def __call__(self, stream: model.Stream, plan: StreamPlan) -> Read:
+        from ..reading.read import read_rows
+
+        if stream.query is None:
+            return self._load(stream, plan)
+        return read_rows(self._rows[stream.query.name], plan, stream.input, self._resources)
 
 
 class Loading:

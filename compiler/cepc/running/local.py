@@ -23,7 +23,7 @@ from ..shared_plans import Options, share
 from ..statistics import Statistics
 from . import messages
 from .computable import look_at_functions
-from .loading import Loading
+from .loading import Loading, RowsAsEvents
 from .stages import Stages
 from .written import written_in
 
@@ -113,9 +113,9 @@ def choose(program: model.CheckedProgram, names: Sequence[str] | None) -> model.
 
 
 def streams_read(program: model.CheckedProgram) -> list[model.Stream]:
-    """The streams that some query reads."""
-    used = {stream.name for query in program.queries for stream in program.members(query.stream)}
-    return [stream for stream in program.streams if stream.name in used]
+    """The streams that some query reads, or one whose rows are events of it."""
+    used = {stream.name for query in program.with_needed.queries for stream in program.members(query.stream)}
+    return [stream for stream in program.streams if stream.name in used and stream.query is None]
 
 
 def run(
@@ -139,6 +139,7 @@ def run(
     from ..writing.order import first_columns, in_order
 
     options, stages = options or Options(), stages or Stages()
+    asked, program = program, program.with_needed
     with stages("planning"):
         planned = plan_program(program)
     if not planned.plans:
@@ -147,7 +148,8 @@ def run(
         look_at_functions(planned.plans)
     warnings = list(planned.diagnostics)
     executed = []
-    loading = Loading(program, [plan.stream for plan in planned.plans], load, resources)
+    rows = RowsAsEvents(load, resources)
+    loading = Loading(program, [plan.stream for plan in planned.plans], rows, resources)
     for plan in planned.plans:
         stream = program.stream(plan.stream.name)
         with _disks_said(), closing_on_error(loading):
@@ -163,18 +165,20 @@ def run(
                     execution = execute_plan(physical, read, program.queries, sources, tell, resources)
                 is_empty = any(not table.num_rows for table in execution.tables.values())
                 executed.append((_with_the_first(read, is_empty), workload, execution))
+                rows.found(execution.tables)
                 if not stream.members:
                     loading.dropped[stream.name] = execution.dropped
     tables = {name: table for _, _, execution in executed for name, table in execution.tables.items()}
     with stages("sorting rows"), _disks_said():
-        names = [query.name for query in program.queries]
-        first = [first_columns(query, program.stream(query.stream)) for query in program.queries]
+        names = [query.name for query in asked.queries]
+        first = [first_columns(query, asked.stream(query.stream)) for query in asked.queries]
         sorts = [partial(in_order, tables[name], resources.sorting, by) for name, by in zip(names, first, strict=True)]
         ordered = dict(zip(names, at_once(sorts, resources.threads), strict=True))
+    read_here = [read for name, read in loading.read.items() if program.stream(name).query is None]
     return Report(
         tables=ordered,
-        read=sum(read.rows for read in loading.read.values()),
-        files=sum(read.files for read in loading.read.values()),
+        read=sum(read.rows for read in read_here),
+        files=sum(read.files for read in read_here),
         without_time=sum(dropped.null_time for dropped in loading.dropped.values()),
         without_type=sum(dropped.null_type for dropped in loading.dropped.values()),
         warnings=tuple(warnings),

@@ -46,6 +46,23 @@ def places(
     return found
 
 
+def refuse_rows(program: model.CheckedProgram, given: Iterable[str]) -> None:
+    """Raises UnclearSourceError where a path is named for a stream of the rows of a query."""
+    rows = {stream.name: stream.query.name for stream in program.streams if stream.query is not None}
+    for argument in given:
+        name, equals, _ = argument.partition("=")
+        if equals and name in rows and not os.path.exists(argument):  # noqa: PTH110 - any text
+            raise UnclearSourceError(rows_given(name, rows[name], f"`--events {argument}`"))
+
+
+def rows_given(stream: str, query: str, given: str) -> str:
+    """What to say of events that are given for a stream of the rows of a query."""
+    return (
+        f"the events of `{stream}` are the rows of the query `{query}`: leave {given} out, or declare `{stream}` with "
+        "columns of its own"
+    )
+
+
 def of_streams(given: Iterable[str], chosen: Collection[str], known: Collection[str]) -> tuple[str, ...]:
     """What is given without the events of streams that are known and not chosen."""
     others = set(known) - set(chosen)

@@ -55,7 +55,7 @@ def dataframes(
 
     if is_of_spark(events, "SparkSession"):
         session, events = session or events, None
-    given = by_stream(events, [stream.name for stream in streams_read(program)])
+    given = by_stream(events, program, streams_read(program))
     session = session or session_of(given.values())
     job = load(job_of(program, sources))
     try:
@@ -113,9 +113,10 @@ def run(
     from cepc_runtime.spark.settings import MOST
 
     stages = stages or Stages()
+    whole = program.with_needed
     with stages("planning"):
-        shared = planned(program, sources, options)
-        job = load(job_from(program, shared, sources))
+        shared = planned(whole, sources, options)
+        job = load(job_from(whole, shared, sources))
     with stages("starting Spark"):
         session = quiet_session(size_of(places.values()) if len(places) == len(streams_read(program)) else None)
         session.conf.set(MOST, str(most))
@@ -201,7 +202,8 @@ def _read_here(run: _Started, places: Mapping[str, EventSource], bad: Treatment,
     if not is_local(run.session):
         raise RunError([failed(ELSEWHERE)])
     frames, reads = {}, {}
-    for number, plan in enumerate(of_streams(run.program, run.plans).values()):
+    wanted = of_streams(run.program, run.plans).values()
+    for number, plan in enumerate(one for one in wanted if one.name in run.job.sources):
         path = folder / f"{number}.parquet"
         stream, schema = run.program.stream(plan.name), run.job.sources[plan.name].schema
         reads[plan.name] = write_good(stream, plan, places[plan.name], bad, path)
@@ -215,9 +217,11 @@ def _report(run: _Started, given: _Given, stages: Stages) -> Report:
 
     from ..writing.order import first_columns, in_order
 
-    dropped = {name: Observation(f"dropped of {name}") for name in run.job.sources}
+    looked_at = (source.name for stream in run.job.streams.values() for source in stream.sources)
+    dropped = {name: Observation(f"dropped of {name}") for name in dict.fromkeys(looked_at)}
+    asked = [query.name for query in run.program.queries]
     with stages("reading events and finding matches"), with_runtime(run.session):
-        tables = run.job.tables(run.session, given.frames, None, dropped)
+        tables = run.job.tables(run.session, given.frames, asked, dropped)
     with stages("sorting rows"):
         program = run.program
         first = {query.name: first_columns(query, program.stream(query.stream)) for query in program.queries}
@@ -228,7 +232,7 @@ def _report(run: _Started, given: _Given, stages: Stages) -> Report:
     looked: dict[str, Read] = {}
     if empty:
         with stages("looking for why there are no rows"):
-            looked = _looked_at(run, given, {query.stream for query in empty})
+            looked = _looked_at(run, given, {query.stream for query in empty}, tables)
     known = {**looked, **_known(run.program, given.reads)}
     warnings = [warning for read in given.reads.values() for warning in read.warnings]
     for name, read in known.items():
@@ -246,11 +250,13 @@ def _report(run: _Started, given: _Given, stages: Stages) -> Report:
     )
 
 
-def _looked_at(run: _Started, given: _Given, streams: Collection[str]) -> dict[str, Read]:
-    """Some events of the streams whose queries have no rows. Spark reads them again."""
+def _looked_at(run: _Started, given: _Given, streams: Collection[str], tables: Mapping[str, Any]) -> dict[str, Read]:
+    """Some events of the streams whose queries have no rows. Spark reads them again, but for rows of queries."""
     from cepc_runtime.spark.errors import SPARK_ERRORS
     from cepc_runtime.spark.schema import JobError
     from cepc_runtime.spark.settings import with_meaning
+
+    from ..reading.read import read_rows
 
     found: dict[str, Read] = {}
     declared = run.job.streams
@@ -259,6 +265,11 @@ def _looked_at(run: _Started, given: _Given, streams: Collection[str]) -> dict[s
         for plan in run.plans:
             name = plan.name
             if name not in streams:
+                continue
+            if any(one.query is not None for one in declared[name].sources):
+                if declared[name].query in tables:
+                    rows = tables[declared[name].query]
+                    found[name] = read_rows(rows, plan, run.program.stream(name).input)
                 continue
             counted = _known(run.program, given.reads).get(name)
             read = some_of(_events_of(run, given, name), declared[name], plan, counted)
@@ -321,8 +332,9 @@ def places(
     """
     from ..reading import readers
     from ..reading.find import find_files
-    from .sources import places
+    from .sources import places, refuse_rows
 
+    refuse_rows(program, given)
     streams = streams_read(program)
     if not isinstance(bad, Stop):
         found = places(streams, given, form, options)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import ProgramError, RunError
 from ..planning import plan_program
-from ..running.loading import Loading
+from ..running.from_query import loading_of
 from ..running.messages import no_value
 from .read import declared_types
 
@@ -38,7 +38,7 @@ def analyze(
         raise ProgramError(planned.diagnostics, sources)
     found = {}
     wanted = [replace(plan.stream, raw_types=None) for plan in planned.plans]
-    loading = Loading(program, wanted, load)
+    loading = loading_of(program, wanted, load, sources)
     for plan, events in zip(planned.plans, wanted, strict=True):
         stream = program.stream(plan.stream.name)
         read = loading.events(events)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from cepc_runtime.cheap_dataclass import dataclass
@@ -13,7 +12,7 @@ from ..errors import CepcError
 from ..running.given import read_given
 from ..running.local import run
 from .compare import Difference, compare
-from .values import tables_of
+from .values import of_test, tables_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,7 +49,7 @@ def run_test(program: model.CheckedProgram, test: model.Test, sources: Mapping[s
         def load(stream: model.Stream, plan: StreamPlan) -> Read:
             return read_given(events[stream.name], plan, stream.input)
 
-        found = run(replace(program, queries=(query,)), load, sources).tables[query.name]
+        found = run(of_test(program, test, query), load, sources).tables[query.name]
     except CepcError as error:
         return Outcome(test, None, error)
     strange = [said for name, table in events.items() for said in _strange(table, program.stream(name))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -13,6 +14,7 @@ from cepc_runtime.sql.types import Array, Map, to_arrow
 
 from .. import model
 from ..errors import ProgramError
+from ..running.local import streams_read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,10 +41,19 @@ def values_of(
     """The same, with what is wrong; the tables count only where that is nothing."""
     problems: list[Diagnostic] = []
     query = next(query for query in program.queries if query.name == test.query)
-    given = {stream.name: model.Values((), ()) for stream in program.members(query.stream)} | dict(test.given)
+    given = {one.name: model.Values((), ()) for one in streams_read(of_test(program, test, query))} | dict(test.given)
     events = {name: _table_of(values, program.stream(name).input.columns, problems) for name, values in given.items()}
     expected = None if test.expected is None else _table_of(test.expected, test.expected.columns, problems)
     return events, expected, tuple(problems)
+
+
+def of_test(program: model.CheckedProgram, test: model.Test, query: model.Query) -> model.CheckedProgram:
+    """The program with the query alone. Where rows of a query are given, that does not run: they are like the events of
+    any other stream.
+    """
+    given = dict(test.given)
+    streams = tuple(replace(one, query=None) if one.name in given else one for one in program.streams)
+    return replace(program, queries=(query,), streams=streams)
 
 
 def _table_of(values: model.Values, columns: Sequence[tuple[str, DataType]], problems: list[Diagnostic]) -> Any:

@@ -85,7 +85,9 @@ def at_a_glance(looked: LookedAt) -> Sentences:
     rows, stream, dropped = looked.read.rows, looked.finder.stream, looked.reading.dropped
     time, type_ = clause_text("event time", stream.time_column), clause_text("event type", stream.type_column or "")
     odd = other_unit(looked.stream, looked.reading.ticks)
-    if not rows:
+    if not rows and looked.stream.query is not None:
+        yield f"`{looked.stream.query.name}`, whose rows are its events, has none"
+    elif not rows:
         yield f"there are no events{passed_over(looked, ': ')}"
     elif dropped.null_time == rows:
         yield f"the {time} is null in all {many(rows, 'event')}"

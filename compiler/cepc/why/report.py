@@ -22,7 +22,7 @@ from cepc_runtime.sql.spark_sql import describe
 from ..diagnostics.listed import listed as listed_names
 from ..model import type_of
 from ..planning import plan_program
-from ..running.loading import Loading
+from ..running.from_query import loading_of
 from ..running.local import results_said
 from ..wording import many
 from .absent import SHOWN, Absent
@@ -66,9 +66,10 @@ def why(
 
     `limit` is how many matches are listed.
     """
-    (plan,) = plan_program(replace(program, queries=(query,))).plans
+    asked = replace(program, queries=(query,))
+    (plan,) = plan_program(asked).plans
     stream = program.stream(query.stream)
-    given = Loading(program, [plan.stream], load).events(plan.stream)
+    given = loading_of(asked, [plan.stream], load, sources).events(plan.stream)
     reading = read(given.table, plan.stream)
     finder = Finder(program, plan.stream, reading)
     own = partial(_own_columns, stream) if stream.members else None

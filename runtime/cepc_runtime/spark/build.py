@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .caching import of_its_own
 from .forms import IN_ROWS
 from .merging import merged
-from .schema import JobError, Stream, conform, sources_of
+from .schema import JobError, Stream, conform, declared_of, needed, rows_needed, sources_of
 from .source import read
 
 if TYPE_CHECKING:
@@ -32,21 +32,28 @@ def answered(
     dropped: Mapping[str, Observation] | None,
     form: Form = IN_ROWS,
 ) -> list[tuple[Answers, frozenset[str]]]:
-    """What answers each stream's part of the queries (None: all), and that part; workers hand on rows in this form.
+    """What answers each stream's part of the queries (None: all), and that part; workers hand on rows in this form,
+    which is `IN_ROWS` where rows of some are the events of others.
 
     `events` is a DataFrame where there is one stream, or one for each stream by its name; where it is missing, the
     stream's own source is read. Raises JobError.
     """
-    chosen = known_queries([part.stream for part in parts], queries)
-    wanted = [(part, own) for part in parts if (own := chosen.intersection(part.stream.queries))]
-    streams = [part.stream for part, _ in wanted]
-    alone = {stream.name for stream in streams if not stream.members}
+    streams = [part.stream for part in parts]
+    chosen = known_queries(streams, queries)
+    looked_at = needed(streams, chosen)
+    made_of = rows_needed(streams, chosen)
+    alone = {stream.name for stream in looked_at if not stream.members}
     of_several = {name: one for name, one in (dropped or {}).items() if name not in alone}
-    given = events_of(spark, streams, events, of_several)
-    return [
-        (part.results(frame, own, (dropped or {}).get(part.stream.name), form), own)
-        for (part, own), frame in zip(wanted, given, strict=True)
-    ]
+    inputs = Inputs(spark, looked_at, events, of_several)
+    found: list[tuple[Answers, frozenset[str]]] = []
+    for part in (one for one in parts if one.stream in looked_at):
+        own, more = chosen.intersection(part.stream.queries), made_of.intersection(part.stream.queries)
+        answers = part.results(inputs.of(part.stream), own | more, (dropped or {}).get(part.stream.name), form)
+        if more:
+            answers = answers.read_again(own | more)
+            inputs.add_rows(answers.frames(more))
+        found.append((answers, own))
+    return found
 
 
 def known_queries(streams: Sequence[Stream], queries: Collection[str] | None) -> frozenset[str]:
@@ -58,32 +65,62 @@ def known_queries(streams: Sequence[Stream], queries: Collection[str] | None) ->
     return chosen
 
 
-def events_of(
+class Inputs:
+    """The events of streams of a job, in turn: rows of its queries are among them, as soon as they are there."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        streams: Sequence[Stream],
+        events: DataFrame | Mapping[str, DataFrame] | None,
+        dropped: Mapping[str, Observation] | None = None,
+    ) -> None:
+        """`dropped` observes what is dropped of those that stand in one of several alone. Raises JobError."""
+        sources = sources_of(streams)
+        given = given_events(streams, events)
+        self._frames = {s.name: conform(given[s.name], s) if s.name in given else declared(spark, s) for s in sources}
+        self._rows = [stream for stream in declared_of(streams) if stream.query is not None]
+        self._dropped = dict(dropped or {})
+
+    def add_rows(self, rows: Mapping[str, DataFrame]) -> None:
+        """The rows of queries, of which there are streams."""
+        for stream in self._rows:
+            if (found := rows.get(stream.query or "")) is not None:
+                self._frames[stream.name] = conform(found, stream)
+
+    def of(self, stream: Stream) -> DataFrame:
+        """In the stream's declared columns, given or from its own source; of several in those of all."""
+        if not stream.members:
+            return of_its_own(self._frames[stream.name])
+        own = {s.name: self._dropped.pop(s.name) for s in stream.sources if s.name in self._dropped}
+        return of_its_own(merged(self._frames, stream, own))
+
+
+def events_for(
     spark: SparkSession,
-    streams: Sequence[Stream],
+    parts: Sequence[StreamPart],
+    query: str,
     events: DataFrame | Mapping[str, DataFrame] | None,
-    dropped: Mapping[str, Observation] | None = None,
-) -> list[DataFrame]:
-    """The events of each stream in its declared columns, given or from its own source; of several in those of all.
-    `dropped` observes what is dropped of those that stand in such a stream alone. Raises JobError.
-    """
-    sources = sources_of(streams)
-    given = given_events(sources, events)
-    frames = {s.name: conform(given[s.name], s) if s.name in given else declared(spark, s) for s in sources}
-    left, found = dict(dropped or {}), []
-    for stream in streams:
-        if stream.members:
-            own = {s.name: left.pop(s.name) for s in stream.sources if s.name in left}
-            found.append(of_its_own(merged(frames, stream, own)))
-        else:
-            found.append(of_its_own(frames[stream.name]))
-    return found
+) -> tuple[StreamPart, DataFrame]:
+    """The part of a job that answers a query, and the events that it looks at. Raises JobError."""
+    streams = [part.stream for part in parts]
+    inputs = Inputs(spark, needed(streams, [query]), events)
+    made_of = rows_needed(streams, [query])
+    for part in parts:
+        if query in part.stream.queries:
+            return part, inputs.of(part.stream)
+        if more := made_of.intersection(part.stream.queries):
+            inputs.add_rows(part.results(inputs.of(part.stream), more, None, IN_ROWS).frames(more))
+    raise JobError(f"there is no query {query}")
 
 
 def given_events(streams: Sequence[Stream], events: Any) -> dict[str, DataFrame]:
-    """Events by stream, of one DataFrame where there is one stream. Raises JobError."""
+    """Events by stream, of one DataFrame where one stream is read. Raises JobError."""
     if events is None:
         return {}
+    made = {stream.name: stream.query for stream in declared_of(streams) if stream.query is not None}
+    if isinstance(events, Mapping) and (wrong := next((name for name in events if name in made), None)):
+        raise JobError(f"the events of stream {wrong} are the rows of the query {made[wrong]}: none are given")
     names = [stream.name for stream in sources_of(streams)]
     if isinstance(events, Mapping):
         return dict(events)

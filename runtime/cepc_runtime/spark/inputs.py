@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .schema import JobError, sources_of
+from .schema import JobError, declared_of, needed, sources_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -16,12 +16,15 @@ def inputs_of(given: Sequence[str], streams: Sequence[Stream], run: Collection[s
     """The path of each stream that has one, of the streams of a program that have queries that `run`; `without`: none
     needs one. Raises JobError.
     """
-    wanted = sources_of(stream for stream in streams if set(run) & set(stream.queries))
+    wanted = sources_of(needed(streams, run))
+    rows = {stream.name: stream.query for stream in declared_of(streams) if stream.query is not None}
     names = [stream.name for stream in wanted]
     left_out = [stream.name for stream in sources_of(streams) if stream.name not in names]
     found: dict[str, str] = {}
     for text in given:
         name, equals, path = text.partition("=")
+        if equals and name in rows:
+            raise JobError(f"--input {text}: the events of {name} are the rows of the query {rows[name]}; leave it out")
         if not (equals and name in names):
             if equals and (wrong := _misnamed(name, names, left_out, len(given))):
                 raise JobError(f"--input {text}: {wrong}")

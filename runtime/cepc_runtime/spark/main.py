@@ -16,7 +16,7 @@ from .errors import SPARK_ERRORS, sentence
 from .files import PARTED, Files
 from .inputs import inputs_of
 from .paths import misread
-from .schema import JobError, sources_of
+from .schema import JobError, declared_of, needed, not_continuous, sources_of
 from .settings import MOST, SETTINGS, STATIC
 from .sinks import check_absent, complete, not_in_csv, show
 from .source import read
@@ -47,9 +47,15 @@ def main(argv: Sequence[str] | None, parts: Sequence[StreamPart], build: Build, 
     parser = _parser(streams)
     arguments = parser.parse_args(argv)
     names = _queries(parser, arguments.queries, streams)
-    wanted = [s for s in streams if set(names) & set(s.queries)]
+    wanted = needed(streams, names)
     is_csv = arguments.output != CONSOLE and arguments.output_format == "csv"
-    wrong = streaming.problem(arguments) or _misread(_folders(arguments)) or streaming.meeting(arguments, wanted, names)
+    wrong = not_continuous(streams, names) if arguments.mode == "stream" else None
+    wrong = (
+        wrong
+        or streaming.problem(arguments)
+        or _misread(_folders(arguments))
+        or streaming.meeting(arguments, wanted, names)
+    )
     if wrong := wrong or (not_in_csv(parts, names) if is_csv else None):
         parser.error(wrong)
     try:
@@ -126,7 +132,7 @@ def _run(
         else declared(spark, s)
         for s in sources_of(wanted)
     }
-    dropped = {s.name: Observation(f"dropped of {s.name}") for s in sources_of(wanted)}
+    dropped = {s.name: Observation(f"dropped of {s.name}") for s in declared_of(wanted)}
     if arguments.output == CONSOLE:
         for name, rows in build(spark, events, names, dropped).items():
             show(name, rows)

@@ -21,7 +21,7 @@ from ..plan.select import SelectContiguous
 from ..plan.windows import Sessions, Sliding
 from ..sql.types import STRING, Array, quote_name, to_arrow
 from . import settings
-from .build import events_of, known_queries
+from .build import events_for, known_queries
 from .encoding import decoded, encoded
 from .events import has_letter
 from .rows import ERROR, no_error, result_columns
@@ -57,10 +57,9 @@ def matches_of(
 ) -> DataFrame:
     """As `Job.matches`."""
     known_queries([part.stream for part in parts], [name])
-    part = next(part for part in parts if name in part.stream.queries)
+    part, frame = events_for(spark, parts, name, events)
     plans = {text: prepared(text)[0] for text in part.streamed.plans}
     text, query = next((text, q) for text, plan in plans.items() for q in plan.queries if q.name == name)
-    (frame,) = events_of(spark, [part.stream], events)
     found = part.events(frame)
     if not isinstance(query.select, SelectContiguous):
         asked = {

@@ -48,10 +48,11 @@ class WholeFiles:
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of all queries of a plan, as the kernel makes them."""
+    """The rows of all queries of a plan, as the kernel makes them, or as they were `cached` then."""
 
     frame: DataFrame
     plan_text: str
+    cached: DataFrame | None = None
 
     @property
     def plan(self) -> PhysicalPlan:
@@ -70,7 +71,10 @@ class Rows:
         return has_subtotals(self.plan.queries[number], self.plan.stream.unit)
 
     def kept(self) -> Rows:
-        return replace(self, frame=kept_rows(self.frame))
+        return self if self.cached is not None else replace(self, frame=kept_rows(self.frame), cached=self.frame)
+
+    def forget(self) -> None:
+        (self.frame if self.cached is None else self.cached).unpersist()
 
     def in_few_tasks(self) -> Rows:
         return replace(self, frame=in_few_tasks(self.frame))
@@ -155,12 +159,22 @@ def _by_query(batches: list[Any]) -> Iterator[tuple[str, Any]]:
 @dataclass(frozen=True)
 class Answers:
     """The kernel's rows of some queries of a stream, and a DataFrame for each of those that Spark answers `alone`, all
-    of the same events.
+    of the same events. Where rows are events of other queries, they are kept until somebody `forget`s them.
     """
 
     events: DataFrame
     rows: Rows | None = None
     alone: Mapping[str, DataFrame] = field(default_factory=dict)
+    is_read_again: bool = False
+
+    def read_again(self, queries: Collection[str]) -> Answers:
+        """The same for who reads rows of these queries several times: they are found once."""
+        alone, numbers = self._chosen(queries)
+        self._keep_events(alone, numbers)
+        rows = self.rows.kept() if self.rows is not None and numbers else self.rows
+        return replace(
+            self, rows=rows, alone={**self.alone, **{n: kept(f) for n, f in alone.items()}}, is_read_again=True
+        )
 
     def frames(self, queries: Collection[str]) -> dict[str, DataFrame]:
         """The rows of each of the queries, with its columns and no others. What several of them are made from is
@@ -203,7 +217,8 @@ class Answers:
         try:
             return self._tables(alone, numbers)
         finally:
-            self._forget()
+            if not self.is_read_again:
+                self.forget()
 
     def _tables(self, alone: Mapping[str, DataFrame], numbers: Collection[int]) -> dict[str, Any]:
         if self.rows is None:
@@ -222,11 +237,13 @@ class Answers:
         if len(alone) + bool(numbers) > 1:
             kept(self.events)
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
         """What was kept, when all rows are there."""
         self.events.unpersist()
         if self.rows is not None:
-            self.rows.frame.unpersist()
+            self.rows.forget()
+        for frame in self.alone.values() if self.is_read_again else ():
+            frame.unpersist()
 
     def _frames(self, numbers: Collection[int], readers: int) -> dict[str, DataFrame]:
         """The rows of queries of the kernel, kept if they have several `readers`."""

@@ -15,7 +15,7 @@ from ..sql.types import quote_name
 from ..sql.widening import widens
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from pyspark.sql import DataFrame
 
@@ -69,7 +69,7 @@ class Stream:
     `labels` are those of each query that has some.
 
     Several streams whose events some queries see together are its `members`; it has no source then, and the columns of
-    all.
+    all. Where the rows of a `query` of the job are the events, it has none either.
     """
 
     name: str
@@ -82,20 +82,55 @@ class Stream:
     options: tuple[tuple[str, str], ...] = ()
     labels: Mapping[str, Mapping[str, str]] = dataclasses.field(default_factory=dict)
     members: tuple[JobMember, ...] = ()
+    query: str | None = None
 
     @property
     def sources(self) -> tuple[Stream, ...]:
-        """The streams that are read for it."""
+        """The streams of the program that it stands for."""
         return tuple(member.stream for member in self.members) or (self,)
 
 
-def sources_of(streams: Iterable[Stream]) -> tuple[Stream, ...]:
-    """The streams that are read for these, each once."""
+def declared_of(streams: Iterable[Stream]) -> tuple[Stream, ...]:
+    """The streams of the program for which these stand, each once."""
     found: dict[str, Stream] = {}
     for stream in streams:
         for source in stream.sources:
             found.setdefault(source.name, source)
     return tuple(found.values())
+
+
+def sources_of(streams: Iterable[Stream]) -> tuple[Stream, ...]:
+    """Those of them that are read, and not made of rows."""
+    return tuple(stream for stream in declared_of(streams) if stream.query is None)
+
+
+def rows_needed(streams: Sequence[Stream], queries: Collection[str]) -> frozenset[str]:
+    """The queries of a job whose rows are events of these queries, and of those in turn."""
+    found: set[str] = set()
+    for stream in reversed(streams):  # a stream comes after those that make its events
+        if not {*queries, *found}.isdisjoint(stream.queries):
+            found |= {source.query for source in stream.sources if source.query is not None}
+    return frozenset(found)
+
+
+def needed(streams: Sequence[Stream], queries: Collection[str]) -> tuple[Stream, ...]:
+    """The streams that are looked at for these queries."""
+    asked = {*queries, *rows_needed(streams, queries)}
+    return tuple(stream for stream in streams if not asked.isdisjoint(stream.queries))
+
+
+def not_continuous(streams: Sequence[Stream], queries: Collection[str]) -> str | None:
+    """Why queries cannot be answered continuously, where one of them looks at rows of others."""
+    for stream in streams:
+        asked = [query for query in stream.queries if query in queries]
+        made = next((source for source in stream.sources if source.query is not None), None)
+        if asked and made is not None:
+            return (
+                f"query {asked[0]} looks at stream {made.name}, which has the rows of query {made.query}: a stream of "
+                f"rows is for a batch. Write the rows of {made.query} to a topic or a table (--queries {made.query}), "
+                f"and let a second program declare that as its STREAM {made.name}"
+            )
+    return None
 
 
 def conform(events: DataFrame, stream: Stream, unchecked: Collection[str] = ()) -> DataFrame:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from ..cheap_dataclass import dataclass
 from . import main as command_line
 from .build import answered, in_order, known_queries
+from .forms import IN_ROWS
 from .probe import LIMIT, matches_of
+from .schema import rows_needed
 from .settings import with_meaning
 from .streaming.run import Folders, Terms
 from .streaming.run import stream as run_stream
@@ -66,8 +68,14 @@ class Job:
         """
         found: dict[str, Any] = {}
         with with_meaning(spark, self.streams):
-            for answers, chosen in answered(spark, self.parts, events, queries, dropped):
-                found |= answers.tables(chosen)
+            every = answered(spark, self.parts, events, queries, dropped)
+            try:
+                for answers, chosen in every:
+                    found |= answers.tables(chosen)
+            finally:
+                for answers, _ in every:
+                    if answers.is_read_again:
+                        answers.forget()
         return in_order(found, self.streams)
 
     def stream(
@@ -127,6 +135,7 @@ class Job:
         """The same rows as `build`, in files. Raises JobError."""
         with with_meaning(spark, self.streams):
             chosen = known_queries(self.streams, queries)
-            form = files.form_of_rows(spark, self.parts, chosen)
+            alone = not rows_needed(self.streams, chosen)
+            form = files.form_of_rows(spark, self.parts, chosen) if alone else IN_ROWS
             for answers, own in answered(spark, self.parts, events, chosen, dropped, form):
                 files.write(answers, own, form)

@@ -45,6 +45,19 @@ def given_of_which(given: ast.Given, query: str, streams: Sequence[str]) -> Diag
     )
 
 
+def given_for_nothing(given: ast.Given, query: str, rows: Sequence[str]) -> Diagnostic:
+    """`rows` are streams of the rows of queries, for which there is a GIVEN."""
+    name = given.stream.text if given.stream is not None else ""
+    those = listed((f"`{one}`" for one in rows), "and")
+    return Diagnostic(
+        "E0907",
+        f"`{query}` sees no events of `{name}`" if name else f"`{query}` sees none of these events",
+        given.span,
+        f"the events of {those} are given, and not made of these",
+        hint=f"leave out this GIVEN, or the one of {those}",
+    )
+
+
 def given_twice(given: ast.Given, stream: str) -> Diagnostic:
     return Diagnostic(
         "E0907",

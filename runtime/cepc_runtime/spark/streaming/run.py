@@ -18,7 +18,7 @@ from ...cheap_dataclass import dataclass
 from ..build import given_events
 from ..errors import SPARK_ERRORS
 from ..rows import Packing, layout_of
-from ..schema import JobError
+from ..schema import JobError, not_continuous
 from ..settings import held, with_meaning
 from ..sinks import path_of
 from . import checkpoint
@@ -264,6 +264,8 @@ def stream(
     names = known if queries is None else list(queries)
     if unknown := [name for name in names if name not in known]:
         raise JobError(f"there is no query {unknown[0]}; there are {', '.join(known)}")
+    if wrong := not_continuous([one.stream for one in streams], names):
+        raise JobError(wrong)
     wanted = [one for one in streams if set(names) & set(one.stream.queries)]
     given = given_events([one.stream for one in wanted], events)
     places = {one.stream.name: terms.folders.of(one.stream.name) for one in wanted}
