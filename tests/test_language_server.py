@@ -103,6 +103,11 @@ COMPLETED = [
     ("", "STREAM s (x INT, t DATE) EVENT TIME |", {"x", "t"}, set()),
     ("", "STREAM s (x INT, t DATE) |", {"EVENT", "FROM"}, {"x"}),
     ("", "STREAM s (x INT) FROM |", {"PARQUET", "CSV"}, set()),
+    ("", "STREAM s |", {"EVENT", "FROM"}, set()),
+    (HEAD + QUERY, "STREAM s FROM QUERY |", {"unpaid", "parts"}, {"orders", "PARQUET"}),
+    (HEAD + QUERY, "STREAM s FROM QUERY unpaid EVENT TIME |", {"owed", "since", "match_start"}, {"amount"}),
+    (HEAD + QUERY + "STREAM s (more AS owed + 1) FROM QUERY unpaid;\n", "QUERY q PATTERN s v WHERE v.|",
+     {"owed", "id", "more", "match_end"}, {"amount"}),
     (HEAD, "QUERY q |", {"RETURN", "PATTERN", "FROM"}, {"SLIDE", "Order"}),
     (HEAD, "QUERY q PATTERN SEQ(|", {"Order", "Large", "paid", "NOT", "ANY"}, {"amount", "WHERE"}),
     (HEAD, "QUERY q PATTERN SEQ(Order o, |", {"Payment", "paid", "NOT"}, {"amount"}),
@@ -737,3 +742,32 @@ def test_a_label_is_shown_and_renamed_where_it_is_named() -> None:
     edits = rename(found, [], at(LABELLED, "(|severity ="), "level")
     assert not isinstance(edits, str)
     assert len(edits) == 2
+
+
+OF_ROWS = (
+    HEAD
+    + """QUERY bursts RETURN MATCH id, FIRST(o).amount AS first PATTERN Order{3} o WHERE [id] WITHIN 1 HOUR;
+STREAM alarms (large AS first > 100) EVENT TIME match_start FROM QUERY bursts;
+QUERY several RETURN MATCH id, a.first AS began PATTERN SEQ(alarms a, alarms b) WHERE [id] AND b.large WITHIN 1 DAY;
+TEST t FOR several GIVEN alarms (id, first, match_start) VALUES (1, 2, '2026-03-02 10:00:00') EXPECT NO ROWS;
+"""
+)
+
+
+def test_a_column_of_rows_that_are_events_is_that_of_the_query_that_returns_it() -> None:
+    found = program(OF_ROWS)
+    assert found.checked.ok, found.checked.text()
+    shown = hover(found, at(OF_ROWS, "STREAM |alarms"))
+    assert shown is not None
+    assert "Events: the rows of the query `bursts`" in shown.markdown
+    assert "large AS first > 100" in shown.markdown
+    edits = rename(found, [], at(OF_ROWS, "AS |first PATTERN"), "begin")
+    assert not isinstance(edits, str), edits
+    after = changed(OF_ROWS, edits)
+    assert [
+        after.count(part) for part in ("AS begin PATTERN", "(large AS begin", "a.begin AS began", "(id, begin,")
+    ] == [1] * 4
+    assert program(after).checked.ok
+    edits = rename(found, [], at(OF_ROWS, "QUERY |bursts RETURN"), "triples")
+    assert not isinstance(edits, str), edits
+    assert "FROM QUERY triples" in changed(OF_ROWS, edits)

@@ -25,14 +25,17 @@ def to_dot(explanations: Sequence[Explanation]) -> str:
         "  rankdir=LR;",
         '  node [shape=box, style="rounded,filled", fillcolor=white];',
     ]
+    ends: dict[str, str] = {}  # by query, the node where its matches end
     for explanation in explanations:
-        lines += (f"  {line}" for line in _stream(explanation))
+        lines += (f"  {line}" for line in _stream(explanation, ends))
     return "\n".join([*lines, "}", ""])
 
 
-def _stream(one: Explanation) -> Iterator[str]:
+def _stream(one: Explanation, ends: dict[str, str]) -> Iterator[str]:
+    """Rows that are events go from where they are found to where matches of them begin."""
     graph = graph_of(one)
     names = _names(one, graph)
+    ends |= {node.label: name for name, node in zip(names, graph.nodes, strict=True) if node.kind == "query"}
     for name, node in zip(names, graph.nodes, strict=True):
         yield f"{name} [{', '.join(_attributes(node))}];"
     for edge in graph.edges:
@@ -40,6 +43,9 @@ def _stream(one: Explanation) -> Iterator[str]:
         attributes += ["style=dashed"] if graph.nodes[edge.target].kind == "query" else []
         said = f" [{', '.join(attributes)}]" if attributes else ""
         yield f"{names[edge.source]} -> {names[edge.target]}{said};"
+    starts = [name for name, node in zip(names, graph.nodes, strict=True) if node.kind in ("start", "large")]
+    for stream, query in one.rows:
+        yield from (f"{ends[query]} -> {start} [label={_quoted(stream)}, style=dotted];" for start in starts)
 
 
 def _names(one: Explanation, graph: Graph) -> list[str]:

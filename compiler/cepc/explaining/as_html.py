@@ -85,7 +85,7 @@ def _streams(program: model.CheckedProgram, explanations: Sequence[Explanation])
     described = {query.name: query.facts for query in queries(program)}
     of_stream = {stream.name: stream.facts for stream in streams(program)}
     for number, one in enumerate(explanations):
-        yield f'<section class="stream"><h2>{escaped(one.stream)}</h2>'
+        yield f'<section class="stream"><h2>{escaped(one.title)}</h2>'
         yield f'<details class="facts"><summary>The stream</summary>{_facts(of_stream[one.stream])}</details>'
         yield from _cost(one)
         yield '<div class="workload"><nav aria-label="Queries">'

@@ -37,7 +37,7 @@ def to_svg(explanations: Sequence[Explanation]) -> str:
     for one in explanations:
         graph = graph_of(one)
         layout = lay_out(graph)
-        heading = f'<text class="heading" x="24" y="30">{escaped(f"stream {one.stream}")}</text>'
+        heading = f'<text class="heading" x="24" y="30">{escaped(f"stream {one.title}")}</text>'
         strips = panes.panes(one)
         drawn = "\n".join((*_drawn(one, graph, layout), *panes.drawn(one, strips, layout.height)))
         below = layout.height + panes.height(strips)

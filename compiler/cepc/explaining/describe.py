@@ -77,6 +77,8 @@ def _stream(stream: model.Stream) -> Iterator[Fact]:
     yield from listed("computed", (f"{c.name} {c.expression.type}: {expression(c.expression)}" for c in computed))
     if stream.source is not None:
         yield "source", f"{stream.source[0]} {stream.source[1]}"
+    if stream.query is not None:
+        yield "source", f"the rows of the query {stream.query.name}"
 
 
 def _several(stream: model.Stream) -> Iterator[Fact]:

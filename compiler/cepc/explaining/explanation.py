@@ -82,7 +82,7 @@ class QueryExplanation:
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """Of one stream. Loads are of a second of the stream, as the engine's cost model expects them; `assumed`: nothing
-    is known of how frequent events are.
+    is known of how frequent events are. `rows` are the streams of rows that it stands for, each with its query.
     """
 
     stream: str
@@ -93,6 +93,13 @@ class Explanation:
     notes: tuple[Note, ...]
     obstacles: tuple[str, ...]
     assumed: bool
+    rows: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The stream, and where its events come from if these are rows."""
+        of = (f"the rows of {q}" if name == self.stream else f"{name} has the rows of {q}" for name, q in self.rows)
+        return ": ".join(filter(None, (self.stream, ", ".join(of))))
 
 
 def explain(program: model.CheckedProgram, shared: SharedPlans) -> tuple[Explanation, ...]:
@@ -110,7 +117,8 @@ def _explanation(program: model.CheckedProgram, workload: Workload, context: Con
     here, batch = strategy(plan, "local"), strategy(plan, "batch")
     of_parts = {name: found for one in joined(workload) for name, found in one.drawn}
     asked = {query.name: query for query in program.queries}
-    around = _Around(stream, workload, context, sizes, of_parts)
+    rows = tuple((one.name, one.query.name) for one in program.members(stream.name) if one.query is not None)
+    around = _Around(stream, workload, context, {} if rows else sizes, of_parts, rows)
     return Explanation(
         plan.stream.name,
         tuple(
@@ -123,6 +131,7 @@ def _explanation(program: model.CheckedProgram, workload: Workload, context: Con
         workload.notes,
         obstacles(program, workload),
         context.rates == Statistics(),
+        rows,
     )
 
 
@@ -142,7 +151,7 @@ def parts(workload: Workload) -> tuple[SharedPart, ...]:
 @dataclass(frozen=True, slots=True)
 class _Around:
     """What queries of a stream are explained with: the state that each keeps in a stream, and drawings of what is
-    joined, by names of queries.
+    joined, by names of queries; the streams of rows that it stands for.
     """
 
     stream: model.Stream
@@ -150,6 +159,7 @@ class _Around:
     context: Context
     sizes: Mapping[str, QuerySize]
     of_parts: Mapping[str, Drawn]
+    rows: tuple[tuple[str, str], ...] = ()
 
 
 def _execution(
@@ -165,7 +175,7 @@ def _execution(
     alone = load(single, context.rates, context.model, context.second)
     states_of = automaton or of_parts or places(query)
     shown = window(query, stream)
-    keeps = tuple(stream_state(size, query, stream))
+    keeps = tuple(stream_state(size, query, stream, around.rows))
     sketch, states = _sketches(asked, stream, automaton, of_parts, states_of)
     along = None if automaton else states_of
     return QueryExplanation(

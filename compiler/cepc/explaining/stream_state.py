@@ -9,7 +9,7 @@ from cepc_runtime.plan.windows import Unbounded
 from .describe import duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from cepc_runtime.plan.query import QueryPlan
     from cepc_runtime.streaming.size import QuerySize
@@ -17,8 +17,14 @@ if TYPE_CHECKING:
     from .. import model
 
 
-def stream_state(size: QuerySize | None, query: QueryPlan, stream: model.Stream) -> Iterator[str]:
-    """In words; None is of a query that cannot be a stream."""
+def stream_state(
+    size: QuerySize | None, query: QueryPlan, stream: model.Stream, rows: Sequence[tuple[str, str]] = ()
+) -> Iterator[str]:
+    """In words; None is of a query that cannot be a stream, as one over streams of `rows`."""
+    if rows:
+        name, made = rows[0]
+        yield f"cannot be one, for the events of {name} are the rows of {made}: a second program reads these"
+        return
     if size is None:
         because = "its window has no end" if isinstance(query.window, Unbounded) else "it has LAG or LEAD"
         yield f"cannot be one, for {because}"

@@ -98,7 +98,7 @@ def _names(source: Source, offset: int, following: NextWords, program: EditedPro
     elif first == "IMPORT":
         yield from (_module(name, name) for name in standard_modules())
     elif first == "STREAM":
-        yield from _in_stream(before)
+        yield from _in_stream(before, declared)
     elif first == "TEST":
         yield from _in_test(before, declared)
     elif first == "EVENT" and "WHERE" not in [token.upper for token in before]:
@@ -193,7 +193,7 @@ def _in_arguments(before: tuple[RawToken, ...]) -> bool:
 # ---- in the statements
 
 
-def _in_stream(before: tuple[RawToken, ...]) -> Iterator[Suggestion]:
+def _in_stream(before: tuple[RawToken, ...], declared: DeclaredNames) -> Iterator[Suggestion]:
     last = before[-1]
     depth = sum({"(": 1, ")": -1}.get(token.text, 0) for token in before)
     words = [token.upper for token in before]
@@ -203,12 +203,22 @@ def _in_stream(before: tuple[RawToken, ...]) -> Iterator[Suggestion]:
     elif last.upper in ("TIME", "TYPE", "BY") or (last.text == "," and "BY" in words):
         for name, type_ in _written_columns(before):
             yield Suggestion(name, "column", type_)
+        if "QUERY" in words and (query := declared.queries.get(_behind(before, "QUERY"))) is not None:
+            yield from _of_rows(query)
     elif last.upper == "UNIT":
         yield from (Suggestion(unit, "unit") for unit in ("s", "ms", "us"))
     elif last.upper == "FROM":
         yield from (Suggestion(name.upper(), "keyword") for name in FORMATS)
+    elif words[-2:] == ["FROM", "QUERY"]:
+        yield from (Suggestion(name_text(q.name), "query") for q in declared.queries.values())
     elif last.kind in ("NUMBER", "STRING"):
         yield from (Suggestion(unit.upper(), "unit") for unit in ("seconds", "minutes", "hours", "days"))
+
+
+def _behind(before: tuple[RawToken, ...], word: str) -> str:
+    """The name after a word, if there is one."""
+    place = [token.upper for token in before].index(word) + 1
+    return quoted_name(before[place].text) if place < len(before) else ""
 
 
 def _written_columns(before: tuple[RawToken, ...]) -> Iterator[tuple[str, str]]:
@@ -232,15 +242,7 @@ def _in_test(before: tuple[RawToken, ...], declared: DeclaredNames) -> Iterator[
     if query is None or clause not in ("GIVEN", "EXPECT"):
         return  # a new name, or constants
     if clause == "EXPECT":
-        from ..resolve.scopes import result_columns
-
-        for item in query.returns.items:
-            if item.alias is not None:
-                yield Suggestion(name_text(item.alias), "column", to_text(item.expression))
-            elif isinstance(item.expression, ast.Reference):
-                yield Suggestion(name_text(item.expression.parts[-1]), "column")
-        kind = "match" if query.returns.match else "aggregate"
-        yield from (Suggestion(name, "column") for name in result_columns(kind))
+        yield from _of_rows(query)
     else:
         streams = declared.streams_of(query)
         begun = len(words) - 1 - words[::-1].index("GIVEN")
@@ -251,11 +253,25 @@ def _in_test(before: tuple[RawToken, ...], declared: DeclaredNames) -> Iterator[
         yield from _columns(declared, (said,) if said in declared.streams else streams)
 
 
+def _of_rows(query: ast.Query) -> Iterator[Suggestion]:
+    """The columns of a query's rows, as far as they have names."""
+    from ..resolve.scopes import result_columns
+
+    for item in query.returns.items:
+        if item.alias is not None:
+            yield Suggestion(name_text(item.alias), "column", to_text(item.expression))
+        elif isinstance(item.expression, ast.Reference):
+            yield Suggestion(name_text(item.expression.parts[-1]), "column")
+    kind = "match" if query.returns.match else "aggregate"
+    yield from (Suggestion(name, "column") for name in result_columns(kind))
+
+
 # ---- names
 
 
 def _stream(stream: ast.Stream) -> Suggestion:
-    return Suggestion(name_text(stream.name), "stream", f"{len(stream.columns)} columns")
+    rows = f"the rows of {stream.query.text}" if stream.query is not None else f"{len(stream.columns)} columns"
+    return Suggestion(name_text(stream.name), "stream", rows)
 
 
 def _module(name: str, text: str) -> Suggestion:
@@ -287,6 +303,8 @@ def _operands(declared: DeclaredNames) -> Iterator[Suggestion]:
 def _columns(declared: DeclaredNames, streams: Iterable[str]) -> Iterator[Suggestion]:
     for name in streams:
         if name in declared.streams:
+            if (query := declared.query_of(declared.streams[name])) is not None:
+                yield from _of_rows(query)
             for column in declared.streams[name].columns:
                 yield Suggestion(name_text(column.name), "column", f"{declared_as(column)}, of {name}")
 

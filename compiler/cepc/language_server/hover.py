@@ -139,10 +139,13 @@ def _stream(program: EditedProgram, name: str) -> Iterator[str]:
     else:
         listed = ", ".join(f"`{t.text}`" for t in statement.event_type.types or ()) or "any"
         yield f"Event types, by `{statement.event_type.column.text}`: {listed}"
+    if statement.query is not None:
+        yield f"Events: the rows of the query `{statement.query.text}`, with the columns that it returns"
     if statement.event_time is not None:
         late = statement.event_time.watermark
         yield f"Time: `{statement.event_time.column.text}`" + (f", up to {to_text(late).lower()} late" if late else "")
-    yield _columns(statement)
+    if statement.columns:
+        yield _columns(statement)
 
 
 def _columns(stream: ast.Stream) -> str:
@@ -210,7 +213,7 @@ def _variable(program: EditedProgram, use: NameUse) -> Iterator[str]:
     number = "no event" if bound == (0, 0) else f"{number_words(bound)} {'event' if bound[1] == 1 else 'events'}"
     of = "any type" if variable.type is None else f"type `{variable.type_name}`"
     yield f"`{variable.name}`: {number} of {of}"
-    if stream is not None:
+    if stream is not None and program.names.streams[stream].columns:
         yield _columns(program.names.streams[stream])
 
 

@@ -18,7 +18,7 @@ from ..resolve.events import EventTypes
 from ..resolve.functions import written_out
 from ..resolve.imports import resolve_imports
 from ..resolve.names import declarations
-from ..resolve.streams import resolve_stream
+from ..resolve.streams import outline, resolve_stream
 from .references import DeclaredNames, References, references
 
 if TYPE_CHECKING:
@@ -94,7 +94,11 @@ class EditedProgram:
 
     @cached_property
     def streams(self) -> Mapping[str, KnownStream]:
-        return {name: resolve_stream(statement)[0] for name, statement in self.declared.streams.items()}
+        """Of streams of the rows of queries only their types are known."""
+        return {
+            name: resolve_stream(statement)[0] if statement.query is None else outline(statement)
+            for name, statement in self.declared.streams.items()
+        }
 
     def types_of(self, stream: str | None) -> EventTypes:
         return EventTypes(None if stream is None else self.streams[stream], self.declared, self.streams)

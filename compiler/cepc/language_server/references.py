@@ -110,6 +110,28 @@ class DeclaredNames:
             name: {c.name.text: Symbol("column", c.name.text, c.name.span) for c in reversed(stream.columns)}
             for name, stream in self.streams.items()
         }
+        for name in self.streams:
+            self.columns[name] = self._of_rows(name, frozenset()) | self.columns[name]
+
+    def _of_rows(self, name: str, within: frozenset[str]) -> dict[str, Symbol]:
+        """The columns that a stream has of the rows of its query: results, or columns that these are called like."""
+        query = self.query_of(self.streams[name])
+        if query is None or name in within:
+            return {}
+        streams = self.streams_of(query)
+        known = {one: self._of_rows(one, within | {name}) | self.columns[one] for one in streams if one in self.columns}
+        found = dict(_results(query))
+        for item in query.returns.items:
+            if item.alias is None and isinstance(item.expression, ast.Reference):
+                last = item.expression.parts[-1].text
+                symbol = next((columns[last] for columns in known.values() if last in columns), None)
+                if symbol is not None:
+                    found.setdefault(last, symbol)
+        return found
+
+    def query_of(self, stream: ast.Stream) -> ast.Query | None:
+        """The query whose rows are the stream's events."""
+        return None if stream.query is None else self.queries.get(stream.query.text)
 
     # ---- what a name means
 
@@ -232,6 +254,8 @@ class DeclaredNames:
 
     def _stream(self, stream: ast.Stream) -> Iterator[Found]:
         yield stream.name.span, Symbol("stream", stream.name.text, stream.name.span)
+        if stream.query is not None and (query := self.query_of(stream)) is not None:
+            yield stream.query.span, Symbol("query", query.name.text, query.name.span)
         own = (stream.name.text,) if self.streams.get(stream.name.text) is stream else ()
         named = [column.name for column in stream.columns]
         if stream.event_time is not None:

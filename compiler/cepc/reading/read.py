@@ -40,6 +40,8 @@ ROWS: Final = 1 << 16
 """Fewer rows of a table are no sooner read by a thread of their own."""
 AT_ONCE: Final = 1 << 20
 """So many rows of a query are made events at once."""
+SAID: Final = 3
+"""Of so many rows of a query it is said why they are no events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,24 +191,22 @@ def collect(stream: StreamPlan, needed: StreamInput, table: Any, treatment: Trea
 
 
 def read_rows(table: Any, stream: StreamPlan, given: StreamInput, resources: Resources = ONE_THREAD) -> Read:
-    """The rows of a query as the events of a stream. Raises DataError where a column of one cannot be computed."""
+    """The rows of a query as the events of a stream. Raises DataError where a column of one cannot be computed, of the
+    first few.
+    """
     import pyarrow as pa
 
     needed = given.needed([name for name, _ in stream.given])
     schema = pa.schema([pa.field(name, to_arrow(type_)) for name, type_ in needed.columns])
-    collected, bad = _Collected(stream, needed, resources=resources), BadRecords(stream.name, STOP)
+    collected = _Collected(stream, needed, resources=resources)
     try:
-        parts = (
-            table.select(schema.names).slice(low, AT_ONCE).cast(schema) for low in range(0, table.num_rows, AT_ONCE)
-        )
+        table = table.select(schema.names)
+        parts = (table.slice(low, AT_ONCE).cast(schema) for low in range(0, table.num_rows, AT_ONCE))
         placed = (collected.placed(part, None) for part in parts)
-        wrong: list[Said] = []
-        for _, kept in in_turn(placed, lambda rows: collected.kept(rows, bad.most), resources.threads):
-            wrong += collected.add(kept)
-            if wrong:
-                break
-        bad.take(wrong, lambda wrong: (BadRecord("", one) for one in wrong))
-        bad.end()
+        for _, kept in in_turn(placed, lambda rows: collected.kept(rows, SAID), resources.threads):
+            if wrong := collected.add(kept):
+                first = sorted(wrong, key=lambda one: one.record)[:SAID]
+                raise DataError([one.problem for one in first])
         return collected.read()
     except BaseException:
         collected.close()

@@ -57,31 +57,25 @@ def turns(declared: Declarations, about: Sequence[Sequence[str] | None]) -> Turn
             told |= set(way)
             problems.append(say.circle(declared.streams[stream], [(one, from_query[one].text) for one in way]))
     unknown = {name for name, query in from_query.items() if query.text not in numbers} | {*found}
-    order: list[int] = []
+    made_by = {name: numbers.get(query.text) for name, query in from_query.items() if name not in unknown}
+    order: dict[int, None] = {}
     for number in range(len(declared.queries)):
-        _put(number, about, {name: numbers.get(query.text) for name, query in from_query.items()}, unknown, order)
+        _put(number, about, made_by, order)
     return Turns(tuple(order), frozenset(unknown), tuple(problems))
 
 
 def _put(
-    number: int,
-    about: Sequence[Sequence[str] | None],
-    query_of: Mapping[str, int | None],
-    unknown: set[str],
-    order: list[int],
+    number: int, about: Sequence[Sequence[str] | None], made_by: Mapping[str, int | None], order: dict[int, None]
 ) -> None:
-    """The query, and before it all that it needs. What leads into a circle ends there."""
+    """The query, and before it all that it needs; what leads into a circle is not `made_by` any."""
     waiting = [number]
     while waiting:
-        before = [
-            query
-            for name in about[waiting[-1]] or ()
-            if name not in unknown and (query := query_of.get(name)) is not None and query not in order
-        ]
-        if before:
-            waiting += before[:1]
-        elif (done := waiting.pop()) not in order:
-            order.append(done)
+        made = (made_by.get(name) for name in about[waiting[-1]] or ())
+        before = next((query for query in made if query is not None and query not in order), None)
+        if before is None:
+            order[waiting.pop()] = None
+        else:
+            waiting.append(before)
 
 
 def row_columns(query: model.Query, stream: KnownStream) -> dict[str, DataType]:

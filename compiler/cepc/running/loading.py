@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cepc_runtime.parts.resources import ONE_THREAD
 
 from .. import model
+from ..errors import DataError
 from ..planning.plan import member_plan, stream_plan
 
 if TYPE_CHECKING:
@@ -39,10 +40,15 @@ class RowsAsEvents:
 
     def __call__(self, stream: model.Stream, plan: StreamPlan) -> Read:
         from ..reading.read import read_rows
+        from ..writing.order import in_order
 
         if stream.query is None:
             return self._load(stream, plan)
-        return read_rows(self._rows[stream.query.name], plan, stream.input, self._resources)
+        rows = self._rows[stream.query.name]
+        try:
+            return read_rows(rows, plan, stream.input, self._resources)
+        except DataError:  # of the same rows on any number of threads
+            return read_rows(in_order(rows, self._resources.sorting), plan, stream.input)
 
 
 class Loading:

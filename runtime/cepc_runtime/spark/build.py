@@ -44,7 +44,7 @@ def answered(
     made_of = rows_needed(streams, chosen)
     alone = {stream.name for stream in looked_at if not stream.members}
     of_several = {name: one for name, one in (dropped or {}).items() if name not in alone}
-    inputs = Inputs(spark, looked_at, events, of_several)
+    inputs = JobEvents(spark, looked_at, events, of_several)
     found: list[tuple[Answers, frozenset[str]]] = []
     for part in (one for one in parts if one.stream in looked_at):
         own, more = chosen.intersection(part.stream.queries), made_of.intersection(part.stream.queries)
@@ -65,7 +65,7 @@ def known_queries(streams: Sequence[Stream], queries: Collection[str] | None) ->
     return chosen
 
 
-class Inputs:
+class JobEvents:
     """The events of streams of a job, in turn: rows of its queries are among them, as soon as they are there."""
 
     def __init__(
@@ -104,7 +104,7 @@ def events_for(
 ) -> tuple[StreamPart, DataFrame]:
     """The part of a job that answers a query, and the events that it looks at. Raises JobError."""
     streams = [part.stream for part in parts]
-    inputs = Inputs(spark, needed(streams, [query]), events)
+    inputs = JobEvents(spark, needed(streams, [query]), events)
     made_of = rows_needed(streams, [query])
     for part in parts:
         if query in part.stream.queries:
