@@ -98,6 +98,14 @@ MEANT = [
         [{"n": 6, "window_start": None, "window_end": None}],
     ),
     (
+        "a stream that is called like its query, and names that no word is",
+        S + "QUERY t RETURN MATCH k, SUM(v.x) AS x, COUNT(v) PATTERN A+ v WHERE [k] WITHIN 4 s; STREAM t FROM QUERY t;"
+        "STREAM `odd; name` (`a b` AS `count(v)` + 1) FROM QUERY t;"
+        "QUERY r RETURN MATCH a.`count(v)` AS n, b.`a b` PATTERN SEQ(t a, `odd; name` b) WITHIN 1 h;"
+        "QUERY top RETURN COUNT(*) AS n, SUM(`odd; name`.`a b`) AS m PATTERN `odd; name` WITHIN UNBOUNDED;",
+        [{"n": 5, "m": 11, "window_start": None, "window_end": None}],
+    ),
+    (
         "rows that are alike are as many events",
         S
         + "QUERY q RETURN MATCH k PATTERN AND(A, B) WHERE [k] WITHIN 1 MINUTE; STREAM t EVENT TIME match_start FROM QUERY q;"

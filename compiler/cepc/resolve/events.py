@@ -115,8 +115,10 @@ class EventTypes:
         named, stream = typed(name, self._declared), self.stream
         if named.chain[0] in self._declared.events:
             return True
+        if stream is None:
+            return any(one.types is not None and named.root in one.types for one in self._streams.values())
         ours = stream is not None and named.said in (None, stream.name)
-        return ours and stream is not None and stream.types is not None and named.root in stream.types
+        return ours and stream.types is not None and named.root in stream.types
 
     def place(self, name: str) -> Span | None:
         """Where the name is declared or listed as an event type: of its streams, or else of another one."""

@@ -446,12 +446,12 @@ def unused_parameter(parameter: ast.Name, pattern: str) -> Diagnostic:
 def query_as_operand(name: ast.Name, query: Span) -> Diagnostic:
     return Diagnostic(
         "E0217",
-        "a query's name as an operand is not supported yet",
+        "a query's name is no operand",
         name.span,
         "the name of a query",
         others=(Label(query, "declared here"),),
-        hint="declare what both share with `PATTERN name AS …`; if an event type is meant, "
-        "list it in `EVENT TYPE … IN (…)`",
+        hint=f"its rows can be events: `STREAM rows_of_it FROM QUERY {name_text(name)}`, and `rows_of_it` here; what "
+        "both share is declared with `PATTERN name AS …`; an event type is listed in `EVENT TYPE … IN (…)`",
     )
 
 
