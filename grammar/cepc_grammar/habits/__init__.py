@@ -44,6 +44,7 @@ HABITS: tuple[Callable[[Spot], Diagnostic | None], ...] = (
     statements.comma_before_pattern,
     patterns.lone_negation,
     statements.source_without_format,
+    statements.rows_of_a_query,
     statements.rows_of_a_test,
     statements.constraint,
     statements.import_of_several,

@@ -130,6 +130,24 @@ def source_without_format(spot: Spot) -> Diagnostic | None:
     return wrong(spot.span(-1, 0), "a source without a format", "FROM requires a format before the path", hint)
 
 
+def rows_of_a_query(spot: Spot) -> Diagnostic | None:
+    """`STREAM alarms FROM bursts`, `STREAM alarms AS QUERY bursts`: the rows of a query as events."""
+    if spot.tokens[0].upper != "STREAM":
+        return None
+    if (
+        spot.word(-2) == "FROM"
+        and spot.is_name(-1)
+        and (spot.at_end or spot.token is None or spot.token.kind != "STRING")
+    ):
+        hint = f"of a query's rows write `FROM QUERY {spot.text(-1)}`; files have a path, `FROM PARQUET 'path'`"
+        return wrong(spot.span(-2, -1), "a source without a path", "a path is expected after a format", hint)
+    if spot.word() == "AS" and spot.at == 2:
+        name = spot.text(2) if spot.word(1) == "QUERY" and spot.is_name(2) else "name"
+        hint = f"write `FROM QUERY {name}`: a stream has the rows of a query that stands by itself"
+        return wrong(spot.span(), "AS cannot stand here", "columns or FROM QUERY are expected", hint)
+    return None
+
+
 def rows_of_a_test(spot: Spot) -> Diagnostic | None:
     """`GIVEN ('x', 1)`, `EXPECT 3`: rows without VALUES."""
     token = spot.token
