@@ -6,11 +6,14 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
 from cepc.cli import cepc
 from cepc_runtime.spark.schema import JobError
+from cepc_runtime.spark.streaming.run import flush_all, wait
+from cepc_runtime.spark.streaming.source import read_stream
 from cepc_runtime.sql.types import to_arrow
 from tests.equivalence import ABOUT, same
 from tests.generated_jobs import names_of_job
@@ -141,6 +144,26 @@ def test_a_stream_of_rows_is_no_stream_of_sparks(spark: SparkSession, given: pa.
     job = names_of_job(PROGRAM)["JOB"]
     with pytest.raises(JobError, match="query again looks at stream found, which has the rows of query pairs"):
         job.stream(spark, str(tmp_path / "checkpoint"), lambda *_: None, spark.createDataFrame(given))
+
+
+def test_the_queries_over_events_of_such_a_program_are_a_stream(
+    spark: SparkSession, given: pa.Table, tmp_path: Path
+) -> None:
+    job = names_of_job(PROGRAM)["JOB"]
+    (tmp_path / "in").mkdir()
+    pq.write_table(given, tmp_path / "in" / "events.parquet")
+    (source,) = {one.name: one for stream in job.streams for one in stream.sources if one.query is None}.values()
+    events = read_stream(spark, source, "parquet", str(tmp_path / "in"), {})
+    found: list[dict[str, Any]] = []
+
+    def sink(query: str, rows: DataFrame, _batch: int) -> None:
+        assert query == "pairs"
+        found.extend(rows_of(rows))
+
+    running = job.stream(spark, str(tmp_path / "checkpoint"), sink, events, ["pairs"], trigger="available-now")
+    wait(running, lambda _line: None)
+    flush_all(running, lambda _line: None)
+    assert same(found, local(given)["pairs"].to_pylist(), ABOUT)
 
 
 def test_events_are_not_given_for_rows(spark: SparkSession, given: pa.Table) -> None:
