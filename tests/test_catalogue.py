@@ -10,6 +10,8 @@ import cepc_grammar
 import cepc_runtime
 from cepc.diagnostics import catalogue
 from cepc.diagnostics.catalogue import Page
+from cepc.row_patterns.texts import sql_program
+from cepc_grammar.source import Source
 
 PACKAGES = [Path(str(package.__file__)).parent for package in (cepc, cepc_grammar, cepc_runtime)]
 CODE = re.compile(r"""["']([EW]0\d{3})["']""")
@@ -56,8 +58,8 @@ def test_a_page_has_its_form(page: Page) -> None:
     assert blank == ""
     assert rest
     assert page.code[1:3] in FAMILIES
-    if page.blocks("cep wrong"):
-        assert page.blocks("cep right"), "a wrong program is followed by how it is right"
+    if page.blocks("cep wrong") or page.blocks("sql wrong"):
+        assert page.blocks("cep right") or page.blocks("sql right"), "a wrong program is followed by how it is right"
     else:
         assert page.blocks("console"), "a page shows a program, or a command where no program has the code"
     assert not re.search(r"\byou(r|rs)?\b", page.text.replace("did you mean", ""), re.I), (
@@ -68,6 +70,17 @@ def test_a_page_has_its_form(page: Page) -> None:
 @pytest.mark.parametrize(("page", "program"), programs("cep wrong"), ids=code_of)
 def test_a_wrong_program_has_the_code_of_its_page(page: Page, program: str) -> None:
     assert page.code in {d.code for d in cepc.check(program).diagnostics}
+
+
+@pytest.mark.parametrize(("page", "text"), programs("sql wrong"), ids=code_of)
+def test_a_wrong_sql_text_has_the_code_of_its_page(page: Page, text: str) -> None:
+    assert {d.code for d in sql_program([Source("page.sql", text)]).checked.diagnostics} == {page.code}
+
+
+@pytest.mark.parametrize(("page", "text"), programs("sql right"), ids=code_of)
+def test_a_right_sql_text_has_no_errors(page: Page, text: str) -> None:  # noqa: ARG001 - its code is the test's name
+    checked = sql_program([Source("page.sql", text)]).checked
+    assert checked.ok, checked.text()
 
 
 @pytest.mark.parametrize(("page", "program"), programs("cep right"), ids=code_of)

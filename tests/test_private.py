@@ -12,6 +12,7 @@ import pytest
 
 from cepc_grammar import tables
 from cepc_grammar.keywords import KeywordLexer
+from cepc_grammar.sql.lexer import SqlLexer
 from cepc_runtime.private import is_private
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ def test_checking_a_program_reads_and_writes_no_cache(tmp_path: Path) -> None:
 def test_the_parsers_tables_are_those_of_the_grammar() -> None:
     """`python -m cepc_grammar.tables` writes them."""
     assert tables.TABLES.read_text(encoding="utf-8") == tables.text(KeywordLexer)
+    assert tables.SQL_TABLES.read_text(encoding="utf-8") == tables.sql_text(SqlLexer)
 
 
 @pytest.mark.unhurried

@@ -54,7 +54,7 @@ class KeywordLexer(Lexer):
 
     def tokens(self, tokens: tuple[RawToken, ...], table: Any, states: list[Any]) -> Iterator[Token]:
         """The parser's table says what it can accept in the last of its states, which it changes between tokens."""
-        accepted = _Accepted(table, states)
+        accepted = Accepted(table, states)
         in_pattern, depth, angles = False, 0, 0
         for i, token in enumerate(tokens):
             kind, text, start = token.kind, token.text, token.start
@@ -85,7 +85,7 @@ class KeywordLexer(Lexer):
             if name in _CLAUSES and not (in_pattern and depth):  # a NOT has a WITHIN of its own
                 in_pattern = name == "PATTERN"
 
-    def _is_keyword(self, word: str, following: RawToken | None, accepted: _Accepted, inside_pattern: bool) -> bool:
+    def _is_keyword(self, word: str, following: RawToken | None, accepted: Accepted, inside_pattern: bool) -> bool:
         """Of a word that may be one."""
         if word in PATTERN_WORDS and "SOME" in accepted:
             return True  # reserved where a pattern begins: `NOT NOT A` is no event type called NOT
@@ -123,7 +123,7 @@ def _is_operand(token: RawToken | None) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Accepted:
+class Accepted:
     """The terminals that the parser can shift next.
 
     The row of its table alone says too much: after a name it has what may follow any name anywhere, as if `PATTERN

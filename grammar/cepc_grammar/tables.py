@@ -1,7 +1,7 @@
-"""The parser's tables, which take longer to build than most programs take to check: `tables.json`, a part of the
-package.
+"""The parsers' tables, which take longer to build than most programs take to check: `tables.json` of programs and
+`sql/tables.json` of what is read of SQL, parts of the package.
 
-They are made from the grammar by `python -m cepc_grammar.tables`, and a test holds the two equal. No table is read that
+They are made from the grammars by `python -m cepc_grammar.tables`, and a test holds them equal. No table is read that
 did not come with the package, and none is written, so nobody can put one in its place who could not as well change the
 package.
 """
@@ -17,23 +17,45 @@ import lark
 from lark import Lark
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lark.lexer import Lexer
 
 GRAMMAR: Final = Path(__file__).with_name("cep.lark")
 TABLES: Final = Path(__file__).with_name("tables.json")
+SQL_GRAMMAR: Final = Path(__file__).parent / "sql" / "sql.lark"
+SQL_TABLES: Final = Path(__file__).parent / "sql" / "tables.json"
+STARTS: Final = ("statement", "bare_query")
+SQL_STARTS: Final = ("match_recognize", "create_table", "plain_select")
+_EXPRESSIONS: Final = b"// ---- expressions"
 SHIFT: Final = 0
 REDUCE: Final = 1
 
 
 def parser(lexer: type[Lexer]) -> Lark:
-    """The parser of the grammar, from the tables if they are of this grammar and this Lark, else built."""
-    grammar = GRAMMAR.read_bytes()
+    """The parser of programs."""
+    return _parser(GRAMMAR.read_bytes(), TABLES, lexer, STARTS)
+
+
+def sql_parser(lexer: type[Lexer]) -> Lark:
+    """The parser of what is read of SQL."""
+    return _parser(_sql_grammar(), SQL_TABLES, lexer, SQL_STARTS)
+
+
+def _sql_grammar() -> bytes:
+    """The expressions of programs, and the rules of SQL."""
+    programs = GRAMMAR.read_bytes()
+    return programs[programs.index(_EXPRESSIONS) :] + SQL_GRAMMAR.read_bytes()
+
+
+def _parser(grammar: bytes, tables_file: Path, lexer: type[Lexer], starts: Sequence[str]) -> Lark:
+    """From the tables if they are of this grammar and this Lark, else built."""
     try:
-        found = json.loads(TABLES.read_bytes())
+        found = json.loads(tables_file.read_bytes())
     except (OSError, ValueError):
-        return _built(grammar.decode(), lexer)
+        return _built(grammar.decode(), lexer, starts)
     if found["of"] != _origin(grammar):
-        return _built(grammar.decode(), lexer)
+        return _built(grammar.decode(), lexer, starts)
     data, memo = found["data"], {int(number): value for number, value in found["memo"].items()}
     data["options"]["lexer"] = data["parser"]["lexer_conf"]["lexer_type"] = lexer
     tables = data["parser"]["parser"]
@@ -45,12 +67,21 @@ def parser(lexer: type[Lexer]) -> Lark:
 
 
 def text(lexer: type[Lexer]) -> str:
-    """What stands in the file: Lark's own form, but tokens are their names, and states are numbered in the order in
+    """What stands in the file of programs."""
+    return _text(GRAMMAR.read_bytes(), lexer, STARTS)
+
+
+def sql_text(lexer: type[Lexer]) -> str:
+    """What stands in the file of SQL."""
+    return _text(_sql_grammar(), lexer, SQL_STARTS)
+
+
+def _text(grammar: bytes, lexer: type[Lexer], starts: Sequence[str]) -> str:
+    """What stands in a file: Lark's own form, but tokens are their names, and states are numbered in the order in
     which they are met, for Lark numbers both differently each time. Where a token leads is a state, or below zero a
     rule.
     """
-    grammar = GRAMMAR.read_bytes()
-    data, memo = _built(grammar.decode(), lexer).memo_serialize([lark.lexer.TerminalDef, lark.grammar.Rule])
+    data, memo = _built(grammar.decode(), lexer, starts).memo_serialize([lark.lexer.TerminalDef, lark.grammar.Rule])
     data["options"]["lexer"] = data["parser"]["lexer_conf"]["lexer_type"] = None
     tables = data["parser"]["parser"]
     names = tables["tokens"]
@@ -87,12 +118,12 @@ def _origin(grammar: bytes) -> dict[str, str]:
     }
 
 
-def _built(grammar: str, lexer: type[Lexer]) -> Lark:
+def _built(grammar: str, lexer: type[Lexer], starts: Sequence[str]) -> Lark:
     return Lark(
         grammar,
         parser="lalr",
         lexer=lexer,
-        start=["statement", "bare_query"],
+        start=list(starts),
         propagate_positions=True,
         maybe_placeholders=True,
     )
@@ -100,5 +131,7 @@ def _built(grammar: str, lexer: type[Lexer]) -> Lark:
 
 if __name__ == "__main__":
     from cepc_grammar.keywords import KeywordLexer
+    from cepc_grammar.sql.lexer import SqlLexer
 
     TABLES.write_text(text(KeywordLexer), encoding="utf-8")
+    SQL_TABLES.write_text(sql_text(SqlLexer), encoding="utf-8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import field, replace
 from itertools import combinations, count
+from typing import TYPE_CHECKING
 
 from cepc_grammar.pattern import And, Named, Not, Or, Repeat, Selected, Seq, Some, walk
 from cepc_runtime.cheap_dataclass import dataclass
@@ -16,6 +17,9 @@ from .fragments import End, Fragment, OpenEdge, Way, entering, nonempty, through
 from .letters import Letters, letter_of
 from .part_selection import PartOfPattern, contiguous, next_ones
 from .product import product
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 MAX_STATES = 4_000
 MAX_EDGES = 40_000
@@ -86,6 +90,11 @@ def positions_of(query: model.Query, letters: Letters) -> Built:
         for k in construction.conditions
     )
     return Built(built, letters, conditions, dict(negated))
+
+
+def positions_in(pattern: model.Pattern, variables: Iterable[model.Variable]) -> Positions:
+    """The positions of a pattern by itself. Raises PatternTooLarge."""
+    return _build(Construction({v.name: v for v in variables}, Letters()), pattern)
 
 
 def _build(c: Construction, pattern: model.Pattern) -> Positions:

@@ -1,0 +1,262 @@
+"""DEFINE as conditions of WHERE.
+
+SQL asks a condition when a row is to be mapped, of the rows mapped so far; WHERE is of the whole match. So of each row
+that a condition mentions it has to be known from the pattern which one it is in the end: the row at hand or one so many
+rows away from it, none, or the first or the last one of a variable that gets no more. That may differ from place to
+place, and then the variable becomes several of ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+from typing import Literal as OneOf
+
+from cepc_grammar import ast
+from cepc_grammar.sql.syntax import ALL_COLUMNS, FINAL
+from cepc_runtime.cheap_dataclass import dataclass
+from cepc_runtime.sql.aggregate_functions import spellings
+
+from ..resolve.walk import conjuncts, references, rewrite, walk
+from . import build
+from . import messages as say
+from .navigation import CLASSIFIER, NUMBER, RefusedError, of_row
+from .paths import DEPENDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from cepc_grammar.diagnostic import Diagnostic
+    from cepc_grammar.source import Span
+
+    from .columns import UsedColumns
+    from .navigation import RowReference, Scope
+    from .paths import Paths
+    from .shape import Place
+
+AGGREGATES: Final = frozenset(spellings(countable=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Own:
+    """The row so many `places` after the one at hand."""
+
+    places: int
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """No row: what is asked of it is null."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndRow:
+    """The row so many `places` after the first or last one of a variable, in the whole match."""
+
+    end: OneOf["FIRST", "LAST"]
+    variable: str | None
+    places: int
+
+
+Row = Own | Missing | EndRow
+
+
+@dataclass(frozen=True, slots=True)
+class Unsure:
+    """Whether there is a row depends on the way that the match took, past places of these variables."""
+
+    variables: frozenset[str]
+    refused: Diagnostic
+
+
+@dataclass(frozen=True, slots=True)
+class Mentioned:
+    """The places of each variable's and each union's rows, of all rows under None; and their `members`."""
+
+    members: Mapping[str | None, frozenset[str]]
+    places: Mapping[str | None, frozenset[int]]
+
+
+def row_at(place: Place, asked: RowReference, mentioned: Mentioned, paths: Paths, span: Span) -> Row | Unsure:
+    """Which row is meant in the condition of a row at the place. Raises RefusedError."""
+    own = place.variable in mentioned.members[asked.variable]
+    if own and asked.end == "LAST" and asked.offset == 0:
+        return Own(asked.places)
+    if asked.offset > (1 if own and asked.end == "LAST" else 0):
+        raise RefusedError(say.no_offset(span, asked.end))
+    places = mentioned.places[asked.variable]
+    distances = paths.last_before(place.number, places)
+    if distances == {None}:
+        return Own(asked.places) if own and asked.end == "FIRST" else Missing()
+    if None in distances and not (own and asked.end == "FIRST"):
+        return Unsure(mentioned.members[asked.variable], say.perhaps_unmapped(span, asked.variable, place.variable))
+    if asked.end == "FIRST":
+        return EndRow("FIRST", asked.variable, asked.places)
+    if len(distances) == 1 and DEPENDS not in distances:
+        (distance,) = distances
+        assert distance is not None
+        return Own(asked.places - distance)
+    if asked.offset or paths.can_follow(place.number, places):
+        raise RefusedError(say.depends_on_length(span, asked.variable, place.variable))
+    return EndRow("LAST", asked.variable, asked.places)
+
+
+# ---- walking a condition ---------------------------------------------------------------------------------------------
+
+
+def rows_in(
+    condition: ast.Expression,
+    scope: Scope,
+    place: Place,
+    reference: Callable[[RowReference, ast.Expression], ast.Expression],
+    aggregate: Callable[[ast.Call], ast.Expression],
+) -> ast.Expression:
+    """The condition with each mention of a row replaced. Raises RefusedError."""
+
+    def change(node: ast.Expression) -> ast.Expression | None:
+        if isinstance(node, ast.Call):
+            name = node.function.text.upper()
+            if name == FINAL:
+                raise RefusedError(say.final_in_define(node))
+            if node.running:
+                return rewrite(replace(node, running=False), change)
+            if name == CLASSIFIER and not node.arguments:
+                return build.text(place.variable, node.span)
+            if name in (CLASSIFIER, NUMBER):
+                raise RefusedError(say.not_in_define(node, name))
+            if name in AGGREGATES:
+                return aggregate(node)
+        found = scope.row_reference(node)
+        return None if found is None else reference(found, node)
+
+    return rewrite(condition, change)
+
+
+def rows_at(
+    place: Place, condition: ast.Expression | None, scope: Scope, mentioned: Mentioned, paths: Paths
+) -> tuple[Row | Unsure, ...]:
+    """What a condition mentions at a place, in order. Raises RefusedError."""
+    found: list[Row | Unsure] = []
+
+    def reference(asked: RowReference, node: ast.Expression) -> ast.Expression:
+        found.append(row_at(place, asked, mentioned, paths, node.span))
+        return node
+
+    if condition is not None:
+        rows_in(condition, scope, place, reference, lambda node: node)
+    return tuple(found)
+
+
+# ---- writing it for WHERE --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class BoundVariable:
+    """A variable of our query: the places of a SQL variable in whose condition the same rows are meant."""
+
+    name: str
+    variable: str
+    places: frozenset[int]
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionWriter:
+    """Writes the condition of one variable."""
+
+    bound: BoundVariable
+    all_bound: tuple[BoundVariable, ...]
+    scope: Scope
+    mentioned: Mentioned
+    paths: Paths
+    used: UsedColumns
+
+    def conditions(self, condition: ast.Expression, place: Place) -> list[ast.Expression]:
+        """Conjuncts of WHERE. Raises RefusedError."""
+        rows = iter(self.bound.rows)
+        written = rows_in(
+            condition, self.scope, place,
+            lambda asked, node: self._value(next(rows), asked, node), lambda node: self._running(node),
+        )  # fmt: skip
+        return [self._about_it(conjunct) for conjunct in conjuncts(written)]
+
+    def _about_it(self, conjunct: ast.Expression) -> ast.Expression:
+        """A condition that mentions the variable, for one that does not is of every match."""
+        mentioned = {reference.parts[0].text for reference in references(conjunct)}
+        runs = any(isinstance(node, ast.Call) and node.running for node in walk(conjunct))
+        if runs and mentioned > {self.bound.name}:
+            raise RefusedError(say.running_beside_others(conjunct.span))
+        if self.bound.name in mentioned:
+            return conjunct
+        span = conjunct.span
+        return build.where(build.is_there(self.used.number_of(self.bound.name, span), span), conjunct, span)
+
+    def _value(self, row: Row, asked: RowReference, node: ast.Expression) -> ast.Expression:
+        span = node.span
+        match row:
+            case Own(places):
+                name = self.bound.name
+                value = of_row(asked.body, lambda column: self.used.of(name, column, places))
+                if places == 0 or isinstance(asked.body, ast.Reference):
+                    return value
+                return build.where(build.is_there(self.used.number_of(name, span, places), span), value, span)
+            case Missing():
+                types = self.scope.table.types
+                value = of_row(
+                    asked.body, lambda column: build.null_of(types[column.parts[0].text], column.parts[1:], span)
+                )
+                if isinstance(asked.body, ast.Reference):
+                    return value
+                return build.where(ast.Literal("boolean", "FALSE", span), value, span)
+            case EndRow(end, variable, places):
+                name = self._single(end, variable, span)
+                return self.used_at_end(end, name, asked.body, places, span)
+
+    def used_at_end(self, end: str, name: str, body: ast.Expression, places: int, span: Span) -> ast.Expression:
+        return at_end(self.used, end, name, body, places, span)
+
+    def _single(self, end: OneOf["FIRST", "LAST"], variable: str | None, span: Span) -> str:
+        """The one variable of ours whose first or last row it is. Raises RefusedError."""
+        places = self.mentioned.places[variable]
+        reached = {p for place in self.bound.places for p in self.paths.may_precede(place, places)}
+        reached |= places & self.bound.places
+        if end == "FIRST":
+            reached &= self.paths.firsts(places)
+        names = {bound.name for bound in self.all_bound if bound.places & reached}
+        if len(names) > 1:
+            raise RefusedError(say.depends_on_length(span, variable, self.bound.variable))
+        return names.pop()
+
+    def _running(self, node: ast.Call) -> ast.Expression:
+        """An aggregate, which in DEFINE is of the rows so far. Raises RefusedError."""
+        if node.distinct:
+            raise RefusedError(say.no_distinct(node))
+        match node.arguments:
+            case (ast.Star(),):
+                variable, argument = None, None
+            case (ast.Reference((whose, ast.Name(text=last))),) if last == ALL_COLUMNS:
+                variable, argument = self.scope.variable(whose), None
+            case (written,):
+                argument, variable = self.scope.argument(written, node)
+            case _:
+                raise RefusedError(say.arguments(node))
+        places = self.mentioned.places[variable]
+        before = {p for place in self.bound.places for p in self.paths.may_precede(place, places)}
+        if self.bound.variable not in self.mentioned.members[variable] or not before <= self.bound.places:
+            raise RefusedError(say.aggregate_of_others(node, variable, self.bound.variable))
+        own = self.bound.name
+        of: ast.Expression = ast.Reference((ast.Name(own, node.span),), node.span)
+        if argument is not None:
+            of = of_row(argument, lambda column: self.used.of(own, column, 0))
+        return build.call(node.function.text, [of], node.span, running=True)
+
+
+def at_end(used: UsedColumns, end: str, name: str, body: ast.Expression, places: int, span: Span) -> ast.Expression:
+    """What is asked of the row so many places after the first or last one of a variable of ours; null where there is
+    none, whatever the body makes of nulls.
+    """
+    value = build.call(end, [of_row(body, lambda column: used.of(name, column, places))], span)
+    if isinstance(body, ast.Reference):
+        return value
+    there = build.is_there(build.call(end, [used.number_of(name, span, places)], span), span)
+    return build.where(there, value, span)

@@ -1,0 +1,167 @@
+"""MEASURES as columns of RETURN: with ONE ROW PER MATCH all of them are of the whole match."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING, Final
+from typing import Literal as OneOf
+
+from cepc_grammar import ast
+from cepc_grammar.sql.syntax import ALL_COLUMNS, FINAL
+from cepc_runtime.cheap_dataclass import dataclass
+from cepc_runtime.sql.aggregate_functions import spellings
+
+from ..resolve.walk import rewrite
+from . import build
+from . import messages as say
+from .define import at_end
+from .navigation import CLASSIFIER, NUMBER, RefusedError, of_row
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from cepc_grammar.source import Span
+
+    from .columns import UsedColumns
+    from .define import BoundVariable, Mentioned
+    from .navigation import RowReference, Scope
+    from .paths import Paths
+
+AGGREGATES: Final = frozenset({*spellings(countable=True)} - {"COUNT"})
+WHOLE_NUMBERS: Final = frozenset({"TINYINT", "SMALLINT", "INT", "BIGINT", "BYTE", "SHORT", "INTEGER", "LONG"})
+_EXTREMES: Final = {"FIRST": "LEAST", "LAST": "GREATEST", "MIN": "LEAST", "MAX": "GREATEST"}
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureWriter:
+    bound: tuple[BoundVariable, ...]
+    scope: Scope
+    mentioned: Mentioned
+    paths: Paths
+    used: UsedColumns
+
+    def measure(self, expression: ast.Expression) -> ast.Expression:
+        """Raises RefusedError."""
+
+        def change(node: ast.Expression) -> ast.Expression | None:
+            if isinstance(node, ast.Call):
+                name = node.function.text.upper()
+                if name == FINAL:
+                    return rewrite(node.arguments[0], change)
+                if node.running:  # at the last row, which the row of a match stands for, there is no difference
+                    return rewrite(build_plain(node), change)
+                if name == CLASSIFIER:
+                    return self._classifier(node)
+                if name == NUMBER:
+                    return build.call(NUMBER, node.arguments, node.span)
+                if name == "COUNT" or name in AGGREGATES:
+                    return self._aggregate(node, name)
+            found = self.scope.row_reference(node)
+            return None if found is None else self._of_row(found, node.span)
+
+        return rewrite(expression, change)
+
+    # ---- rows --------------------------------------------------------------------------------------------------------
+
+    def _of_row(self, asked: RowReference, span: Span) -> ast.Expression:
+        if asked.offset:
+            raise RefusedError(say.no_offset(span, asked.end))
+        return self._at_end(
+            asked.end,
+            asked.variable,
+            span,
+            lambda name: at_end(self.used, asked.end, name, asked.body, asked.places, span),
+        )
+
+    def _at_end(
+        self, end: OneOf["FIRST", "LAST"], variable: str | None, span: Span, value: Callable[[str], ast.Expression]
+    ) -> ast.Expression:
+        """What is asked of the first or last row among those of all variables of ours that it may be of."""
+        places = self.mentioned.places[variable]
+        able = self.paths.firsts(places) if end == "FIRST" else self.paths.lasts(places)
+        names = [bound.name for bound in self.bound if bound.places & able]
+        if len(names) == 1:
+            return value(names[0])
+        numbers = [build.call(end, [self.used.number_of(name, span)], span) for name in names]
+        extreme = build.call(_EXTREMES[end], numbers, span)
+        branches = (
+            ast.Branch(ast.Binary("=", extreme, number, span), value(name), span)
+            for name, number in zip(names, numbers, strict=True)
+        )
+        return ast.Case(None, tuple(branches), None, span)
+
+    def _classifier(self, node: ast.Call) -> ast.Expression:
+        match node.arguments:
+            case ():
+                variable = None
+            case (ast.Reference((name,)),):
+                variable = self.scope.variable(name)
+            case _:
+                raise RefusedError(say.arguments(node))
+        called = {bound.name: bound.variable for bound in self.bound}
+
+        def value(name: str) -> ast.Expression:
+            there = build.is_there(build.call("LAST", [self.used.number_of(name, node.span)], node.span), node.span)
+            return build.where(there, build.text(called[name], node.span), node.span)
+
+        return self._at_end("LAST", variable, node.span, value)
+
+    # ---- aggregates --------------------------------------------------------------------------------------------------
+
+    def _aggregate(self, node: ast.Call, name: str) -> ast.Expression:
+        if node.distinct:
+            raise RefusedError(say.no_distinct(node))
+        match node.arguments:
+            case (ast.Star(),) if name == "COUNT":
+                return self._count(None, node)
+            case (ast.Reference((variable, ast.Name(text=last))),) if last == ALL_COLUMNS and name == "COUNT":
+                return self._count(self.scope.variable(variable), node)
+            case (written,):
+                argument, of = self.scope.argument(written, node)
+                names = self._names(of)
+                found = [self._of_one(name, one, argument, node.span) for one in names]
+                return found[0] if len(found) == 1 else self._of_several(name, found, argument, node)
+        raise RefusedError(say.arguments(node))
+
+    def _names(self, variable: str | None) -> list[str]:
+        members = self.mentioned.members[variable]
+        return [bound.name for bound in self.bound if bound.variable in members]
+
+    def _count(self, variable: str | None, node: ast.Call) -> ast.Expression:
+        span = node.span
+        counts = [
+            build.call("COUNT", [ast.Reference((ast.Name(name, span),), span)], span) for name in self._names(variable)
+        ]
+        return _sum(counts, span)
+
+    def _of_one(self, name: str, of: str, argument: ast.Expression, span: Span) -> ast.Expression:
+        return build.call(name, [of_row(argument, lambda column: self.used.of(of, column, 0))], span)
+
+    def _of_several(
+        self, name: str, found: list[ast.Expression], argument: ast.Expression, node: ast.Call
+    ) -> ast.Expression:
+        """Over the rows of several variables: of each, and then together. Raises RefusedError."""
+        span = node.span
+        if name == "COUNT":
+            return _sum(found, span)
+        if name in _EXTREMES:
+            return build.call(_EXTREMES[name], found, span)
+        if name == "SUM" and self._is_whole(argument):
+            zero = build.whole(0, span)
+            whole = _sum([build.call("COALESCE", [one, zero], span) for one in found], span)
+            return build.where(build.is_there(build.call("COALESCE", found, span), span), whole, span)
+        raise RefusedError(say.aggregate_of_several(node))
+
+    def _is_whole(self, argument: ast.Expression) -> bool:
+        if not isinstance(argument, ast.Reference) or len(argument.parts) > 1:
+            return False
+        return self.scope.table.types[argument.parts[0].text].name in WHOLE_NUMBERS
+
+
+def build_plain(node: ast.Call) -> ast.Call:
+    """The call without RUNNING before it."""
+    return ast.Call(node.function, node.arguments, node.distinct, node.span)
+
+
+def _sum(parts: Sequence[ast.Expression], span: Span) -> ast.Expression:
+    return reduce(lambda left, right: ast.Binary("+", left, right, span), parts)

@@ -1,0 +1,322 @@
+"""What is said of MATCH_RECOGNIZE: E0952 what is not there, E0953 names, E0954 conditions that cannot be kept as they
+are meant, E0955 the errors of AFTER MATCH SKIP.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cepc_grammar.diagnostic import Diagnostic
+from cepc_grammar.near import nearest
+from cepc_grammar.source import NOWHERE
+
+from ..diagnostics.listed import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from cepc_grammar import ast
+    from cepc_grammar.source import Span
+    from cepc_grammar.sql.syntax import Anchor, RowSkip, RowsPerMatch
+
+    from .tables import RowTable
+
+
+# ---- what is not there -----------------------------------------------------------------------------------------------
+
+
+def all_rows(rows: RowsPerMatch) -> Diagnostic:
+    return Diagnostic(
+        "E0952", "ALL ROWS PER MATCH", rows.span, "there is ONE ROW PER MATCH alone so far",
+        hint="write ONE ROW PER MATCH; `SELECT *` from the table, joined by the measures FIRST and LAST of its "
+        "ORDER BY column, gives the rows of each match",
+    )  # fmt: skip
+
+
+def no_order(span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0952", "MATCH_RECOGNIZE without ORDER BY", span, "its rows have no order",
+        notes=("which rows match would be different from run to run",),
+        hint="write ORDER BY with the columns that order the rows of a partition",
+    )  # fmt: skip
+
+
+def anchor(found: Anchor) -> Diagnostic:
+    sign, what = ("^", "start") if found.at == "start" else ("$", "end")
+    asked = "PREV" if found.at == "start" else "NEXT"
+    return Diagnostic(
+        "E0952", f"`{sign}` in a pattern", found.span, f"the {what} of a partition has no sign here",
+        hint=f"define the variable there with `AND {asked}(column) IS NULL`, of a column that is never null",
+    )  # fmt: skip
+
+
+def dotted(reference: ast.Reference, clause: str) -> Diagnostic:
+    text = ".".join(part.text for part in reference.parts)
+    return Diagnostic(
+        "E0952", f"`{text}` in {clause}", reference.span, "columns of the table can stand here, and no parts of them",
+        hint="select the part under a name of its own in a view, and write MATCH_RECOGNIZE over that",
+    )  # fmt: skip
+
+
+def no_columns(span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0952", "MATCH_RECOGNIZE without MEASURES and PARTITION BY", span, "its rows would have no columns",
+        hint="write `MEASURES MATCH_NUMBER() AS n`, say",
+    )  # fmt: skip
+
+
+def only_empty(span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0952", "a pattern that matches no row", span, "nothing but empty matches would be found",
+        hint="name a variable in the pattern",
+    )  # fmt: skip
+
+
+def empty_first(span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0952", "a pattern that prefers to match no row", span, "it would be done before it takes one",
+        notes=("a reluctant `*?` or `??` takes as few rows as what comes after it allows, and nothing does",),
+        hint="leave the `?` behind the quantifier out, or let the pattern begin or end with a variable that has to be "
+        "there",
+    )  # fmt: skip
+
+
+def too_large(span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0954", "a pattern that is too long when it is written out", span,
+        "its alternatives have to stand apart for the conditions of DEFINE",
+        hint="make of a quantifier like `{2,50}` one without so many variables around it, or leave conditions out that "
+        "mention variables which may have no row",
+    )  # fmt: skip
+
+
+def no_offset(span: Span, end: str) -> Diagnostic:
+    return Diagnostic(
+        "E0952", f"{end} with an offset", span, f"{end} is of the {end.lower()} row alone here",
+        hint="`PREV(x, n)` counts rows of the partition; LAST(v.x, 1) can stand in the definition of v",
+    )  # fmt: skip
+
+
+def not_in_define(node: ast.Call, name: str) -> Diagnostic:
+    return Diagnostic(
+        "E0952", f"{name} in DEFINE", node.span, "this is known of a match as a whole", hint="use it in MEASURES"
+    )
+
+
+def final_in_define(node: ast.Call) -> Diagnostic:
+    return Diagnostic(
+        "E0952", "FINAL in DEFINE", node.span, "a condition is asked before the match is complete",
+        notes=("SQL allows no FINAL in DEFINE",), hint="leave FINAL out",
+    )  # fmt: skip
+
+
+def no_distinct(node: ast.Call) -> Diagnostic:
+    return Diagnostic(
+        "E0952", f"{node.function.text.upper()} of DISTINCT", node.span, "rows of a match are aggregated as they are",
+        hint="leave DISTINCT out",
+    )  # fmt: skip
+
+
+def aggregate_of_others(node: ast.Call, variable: str | None, of: str) -> Diagnostic:
+    whose = "all rows" if variable is None else f"the rows of {variable}"
+    return Diagnostic(
+        "E0952", f"an aggregate of {whose} in the definition of {of}", node.span,
+        f"an aggregate in DEFINE is of rows of the same variable alone: {of}",
+        hint=f"write `{node.function.text}({of}.column)`, or aggregate in MEASURES and filter by WHERE around "
+        "MATCH_RECOGNIZE, which is asked of whole matches",
+    )  # fmt: skip
+
+
+def aggregate_of_several(node: ast.Call) -> Diagnostic:
+    name = node.function.text.upper()
+    return Diagnostic(
+        "E0952", f"{name} over rows of several variables", node.span, "it cannot be put together exactly from theirs",
+        notes=(f"rows of several variables have COUNT, MIN, MAX, and SUM of a column of integers; {name} has one",),
+        hint=f"write `{name}(variable.column)`, of one variable",
+    )  # fmt: skip
+
+
+def running_beside_others(span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0954", "an aggregate beside another variable's row", span, "these cannot stand in one condition",
+        notes=("an aggregate in DEFINE is checked while a match grows, row by row of its variable",),
+        hint="join them by AND, as conditions of their own; or compare in WHERE around MATCH_RECOGNIZE, of measures",
+    )  # fmt: skip
+
+
+def no_within(span: Span, why: str) -> Diagnostic:
+    return Diagnostic(
+        "E0952", f"WITHIN {why}", span, "it bounds the time from the first row of a match to the last",
+        hint="write `WITHIN INTERVAL '1' HOUR`, say, and let ORDER BY begin with a column of times that ascends",
+    )  # fmt: skip
+
+
+def split_skip(skip: RowSkip, variable: str) -> Diagnostic:
+    return Diagnostic(
+        "E0952", f"AFTER MATCH SKIP TO {variable}", skip.span, f"{variable} means several things in this pattern",
+        notes=(f"conditions of {variable} mention rows that are others in one place of the pattern than in another",),
+        hint="skip PAST LAST ROW or TO NEXT ROW, or to a variable with a simpler definition",
+    )  # fmt: skip
+
+
+# ---- names -----------------------------------------------------------------------------------------------------------
+
+
+def unknown_column(name: ast.Name, table: RowTable) -> Diagnostic:
+    near = nearest(name.text, table.types)
+    there = listed([f"`{column}`" for column in table.types], "and")
+    return Diagnostic(
+        "E0953", f"`{table.name}` has no column `{name.text}`", name.span, "unknown column",
+        hint=f"did you mean `{near}`?" if near else f"its columns are {there}", replacement=near,
+    )  # fmt: skip
+
+
+def not_shown(name: ast.Name, shown: Sequence[str]) -> Diagnostic:
+    near = nearest(name.text, shown)
+    there = listed([f"`{column}`" for column in shown], "and")
+    return Diagnostic(
+        "E0953", f"MATCH_RECOGNIZE has no column `{name.text}`", name.span, "unknown column",
+        notes=("its columns are those of PARTITION BY and MEASURES",),
+        hint=f"did you mean `{near}`?" if near else f"there are {there}", replacement=near,
+    )  # fmt: skip
+
+
+def unusable_column(name: ast.Name, type_: str) -> Diagnostic:
+    return Diagnostic(
+        "E0953", f"`{name.text}` has the type {type_}", name.span, "columns of this type cannot be used here",
+        hint="select it in a view, cast to a STRING or to what is needed of it, and write MATCH_RECOGNIZE over that",
+    )  # fmt: skip
+
+
+def unknown_variable(name: ast.Name, known: Iterable[str]) -> Diagnostic:
+    known = list(known)
+    near = nearest(name.text, known)
+    return Diagnostic(
+        "E0953", f"no variable is called `{name.text}`", name.span, "the pattern does not have it",
+        hint=f"did you mean `{near}`?" if near else f"the pattern has {listed(known, 'and')}", replacement=near,
+    )  # fmt: skip
+
+
+def twice(name: ast.Name, what: str) -> Diagnostic:
+    return Diagnostic(
+        "E0953", f"`{name.text}` is {what} twice", name.span, "this is the second time", hint="leave one of them out"
+    )
+
+
+def unknown_table(reference: ast.Reference, known: Sequence[str]) -> Diagnostic:
+    name = ".".join(part.text for part in reference.parts)
+    near = nearest(name, known)
+    return Diagnostic(
+        "E0953", f"there is no table `{name}`", reference.span, "nothing is known of its columns",
+        hint=f"did you mean `{near}`?" if near else
+        "declare it: `CREATE TABLE name (column TYPE, …) USING parquet LOCATION 'path'`",
+    )  # fmt: skip
+
+
+def all_columns(reference: ast.Reference) -> Diagnostic:
+    return Diagnostic(
+        "E0951", "`.*` cannot stand here", reference.span, "rows are counted by it, and nothing else",
+        hint=f"write `COUNT({reference.parts[0].text}.*)`, or name a column",
+    )  # fmt: skip
+
+
+def several_variables(call: ast.Expression, names: Sequence[str]) -> Diagnostic:
+    return Diagnostic(
+        "E0953", "columns of several variables in one argument", call.span,
+        f"it is of rows of one variable, and these are of {listed(names, 'and')}",
+        hint="write the variable before each column",
+    )  # fmt: skip
+
+
+def no_column(call: ast.Expression) -> Diagnostic:
+    return Diagnostic(
+        "E0953", "no column in the argument", call.span, "nothing says of which rows it is",
+        hint="write a column of the table, with a variable before it or without",
+    )  # fmt: skip
+
+
+def nested(call: ast.Call) -> Diagnostic:
+    name = call.function.text.upper()
+    return Diagnostic(
+        "E0953", f"{name} inside of another", call.span, "PREV and NEXT take FIRST or LAST, and nothing else is nested",
+        hint="write `PREV(LAST(v.x), n)`, or each by itself",
+    )  # fmt: skip
+
+
+def offset(written: ast.Expression) -> Diagnostic:
+    return Diagnostic(
+        "E0953",
+        "an offset that is no number",
+        written.span,
+        "a whole number of rows is expected",
+        hint="write `1`, say",
+    )
+
+
+def arguments(call: ast.Call) -> Diagnostic:
+    return Diagnostic(
+        "E0953", f"the arguments of {call.function.text.upper()}", call.span, "these do not fit",
+        hint="write `LAST(v.x)`, `PREV(v.x, 1)`, `COUNT(*)`, `SUM(v.x)`, `CLASSIFIER()`, `MATCH_NUMBER()`",
+    )  # fmt: skip
+
+
+# ---- conditions ------------------------------------------------------------------------------------------------------
+
+
+def _of(variable: str | None) -> str:
+    return "a row of the match" if variable is None else f"a row of {variable}"
+
+
+def perhaps_unmapped(span: Span, variable: str | None, of: str) -> Diagnostic:
+    return Diagnostic(
+        "E0954", f"{_of(variable)} that may not be there", span,
+        f"whether there is one before a row of {of} depends on the way that the match took",
+        notes=("without one this is null in SQL, and the pattern does not say where that is so",),
+        hint="write the cases out as alternatives of the pattern, with variables of their own",
+    )  # fmt: skip
+
+
+def depends_on_length(span: Span, variable: str | None, of: str) -> Diagnostic:
+    return Diagnostic(
+        "E0954", f"{_of(variable)} so far, which is not the last one of the match", span,
+        f"after a row of {of} there may be another one, and how far away the last one was is open",
+        notes=("conditions are asked of whole matches here, unless it is known how many rows away a row is",),
+        hint="compare with `PREV(x)`, the row before, or with a variable that gets no more rows",
+    )  # fmt: skip
+
+
+# ---- runs ------------------------------------------------------------------------------------------------------------
+
+
+def cannot_skip(variable: str, end: str) -> str:
+    return (
+        f"AFTER MATCH SKIP TO {end} {variable}: a match has no row of {variable} after its first row, so there is "
+        "nothing to skip to"
+    )
+
+
+def skip_failed(said: str, span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0955", said, span, "SQL ends with an error there",
+        hint="write `AFTER MATCH SKIP PAST LAST ROW`, or a pattern in which the variable has a later row in each match",
+    )  # fmt: skip
+
+
+def no_plain_select(span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0956", "a query that needs Spark", span, "this is not understood without Spark",
+        notes=(
+            (
+                "in this process a statement is `SELECT columns FROM table MATCH_RECOGNIZE (…) AS name WHERE "
+                "condition`, with `*` or columns, and nothing else"
+            ),
+        ),
+        hint="`cepc.sql(spark, text)` of Python answers any query of Spark's",
+    )  # fmt: skip
+
+
+def no_clause() -> Diagnostic:
+    return Diagnostic(
+        "E0956", "no MATCH_RECOGNIZE", NOWHERE, "", notes=("cepc reads nothing else of a SQL text",),
+        hint="write `SELECT * FROM table MATCH_RECOGNIZE (…)`, or give the query to Spark as it is",
+    )  # fmt: skip

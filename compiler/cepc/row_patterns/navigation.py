@@ -1,0 +1,165 @@
+"""Which row a column is of: `x`, `A.x`, LAST, FIRST, PREV and NEXT, as SQL nests them.
+
+All columns within one of them are of the same variable. PREV and NEXT count rows of the partition, whether the match
+has them or not; LAST and FIRST are of the rows mapped to the variable, or of all rows of the match without one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+from typing import Literal as OneOf
+
+from cepc_grammar import ast
+from cepc_grammar.sql.syntax import ALL_COLUMNS, FINAL
+from cepc_runtime.cheap_dataclass import dataclass
+
+from ..resolve.walk import rewrite, walk
+from . import messages as say
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from cepc_grammar.diagnostic import Diagnostic
+
+    from .tables import RowTable
+
+LOGICAL: Final = ("FIRST", "LAST")
+PHYSICAL: Final = {"PREV": -1, "NEXT": 1}
+CLASSIFIER: Final = "CLASSIFIER"
+NUMBER: Final = "MATCH_NUMBER"
+
+
+class RefusedError(Exception):
+    """What the diagnostic says."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic)
+        self.diagnostic = diagnostic
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnOf:
+    """A column, with fields of it behind, and whose it is as written: a variable, a union, or None for any row."""
+
+    variable: str | None
+    column: str
+    fields: tuple[ast.Name, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RowReference:
+    """`body` is what is asked of a row, over columns that are written as they are in the table. The row is the last one
+    (the first, of `end`) of the variable but `offset`, None for any variable, or so many `places` after that.
+    """
+
+    body: ast.Expression
+    variable: str | None
+    end: OneOf["FIRST", "LAST"]
+    offset: int
+    places: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What expressions of a clause may name: the columns of its table, and `variables`, unions among them, by their
+    names in one case.
+    """
+
+    table: RowTable
+    variables: Mapping[str, str]
+
+    def column_of(self, reference: ast.Reference) -> ColumnOf:
+        """Raises RefusedError."""
+        first, *rest = reference.parts
+        variable = self.variables.get(first.text.casefold()) if rest else None
+        if variable is not None:
+            first, *rest = rest
+        if first.text == ALL_COLUMNS:
+            raise RefusedError(say.all_columns(reference))
+        column = self.table.column(first)
+        if column is None:
+            other = self.table.other(first)
+            raise RefusedError(
+                say.unknown_column(first, self.table) if other is None else say.unusable_column(first, other)
+            )
+        return ColumnOf(variable, column, tuple(rest))
+
+    def variable(self, name: ast.Name) -> str:
+        """Raises RefusedError."""
+        found = self.variables.get(name.text.casefold())
+        if found is None:
+            raise RefusedError(say.unknown_variable(name, sorted(self.variables.values())))
+        return found
+
+    def argument(self, body: ast.Expression, call: ast.Expression) -> tuple[ast.Expression, str | None]:
+        """An argument with its columns bare, and the variable that they are all of. Raises RefusedError."""
+        found: list[str | None] = []
+
+        def change(node: ast.Expression) -> ast.Expression | None:
+            if isinstance(node, ast.Call) and is_of_rows(node):
+                raise RefusedError(say.nested(node))
+            if isinstance(node, ast.Reference):
+                column = self.column_of(node)
+                found.append(column.variable)
+                return bare(column, node)
+            return None
+
+        changed = rewrite(body, change)
+        if not found:
+            raise RefusedError(say.no_column(call))
+        if len(set(found)) > 1:
+            raise RefusedError(say.several_variables(call, sorted(name or "no variable" for name in set(found))))
+        return changed, found[0]
+
+    def row_reference(self, node: ast.Expression) -> RowReference | None:
+        """What a column, or a call of LAST and its like, is of; None for anything else. Raises RefusedError."""
+        match node:
+            case ast.Reference():
+                column = self.column_of(node)
+                return RowReference(bare(column, node), column.variable, "LAST", 0, 0)
+            case ast.Call(ast.Name() as function, arguments) if (name := function.text.upper()) in PHYSICAL:
+                amount = PHYSICAL[name] * _offset(node, 1)
+                inner = arguments[0]
+                if isinstance(inner, ast.Call) and inner.function.text.upper() in LOGICAL:
+                    found = self.row_reference(inner)
+                    assert found is not None
+                else:
+                    body, variable = self.argument(inner, node)
+                    found = RowReference(body, variable, "LAST", 0, 0)
+                return RowReference(found.body, found.variable, found.end, found.offset, amount)
+            case ast.Call(ast.Name() as function, arguments) if (name := function.text.upper()) in LOGICAL:
+                offset = _offset(node, 0)
+                body, variable = self.argument(arguments[0], node)
+                return RowReference(body, variable, "FIRST" if name == "FIRST" else "LAST", offset, 0)
+        return None
+
+
+def bare(column: ColumnOf, written: ast.Reference) -> ast.Reference:
+    return ast.Reference((ast.Name(column.column, written.span), *column.fields), written.span)
+
+
+def is_of_rows(call: ast.Call) -> bool:
+    """Whether it is a function that asks of other rows."""
+    return call.function.text.upper() in (*LOGICAL, *PHYSICAL, CLASSIFIER, NUMBER, FINAL) or call.running
+
+
+def columns_in(body: ast.Expression) -> list[str]:
+    """The columns of a body, each once."""
+    return list(dict.fromkeys(node.parts[0].text for node in walk(body) if isinstance(node, ast.Reference)))
+
+
+def of_row(body: ast.Expression, column: Callable[[ast.Reference], ast.Expression]) -> ast.Expression:
+    """The body with another expression in place of each column."""
+    return rewrite(body, lambda node: column(node) if isinstance(node, ast.Reference) else None)
+
+
+def _offset(call: ast.Call, unless: int) -> int:
+    """The second argument, a number of rows. Raises RefusedError."""
+    match call.arguments:
+        case (_,):
+            return unless
+        case (_, ast.Literal("integer", text)) if len(text) < 7:
+            return int(text)
+        case (_, second):
+            raise RefusedError(say.offset(second))
+    raise RefusedError(say.arguments(call))

@@ -1,0 +1,124 @@
+"""The clauses of a text as one program of ours: a stream for each order of a table's rows, a query for each clause."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from cepc_grammar import ast
+from cepc_runtime.cheap_dataclass import dataclass
+
+from ..checked import Checked
+from ..files.read import ImportReader
+from ..resolve import check
+from ..too_large import too_large
+from .lower import lower_clause
+from .navigation import RefusedError
+from .numbered import unused
+from .selecting import having, selected
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from cepc_grammar.diagnostic import Diagnostic
+    from cepc_grammar.source import Source
+    from cepc_grammar.sql.syntax import FoundClause, PlainSelect
+
+    from .lower import LoweredClause
+    from .numbered import NumberedRows
+    from .tables import RowTable
+
+_BIGINT: Final = ast.TypeExpr("BIGINT")
+
+
+@dataclass(frozen=True, slots=True)
+class NamedClause:
+    """A clause, the table that it is over, and what its query is called; `select` is around it where no Spark is."""
+
+    name: str
+    found: FoundClause
+    table: RowTable
+    select: PlainSelect | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseProgram:
+    """`checked` has no program where something is wrong. `clauses` are those of the queries, by name, and `rows` what
+    each stream is made of.
+    """
+
+    checked: Checked
+    clauses: Mapping[str, LoweredClause]
+    rows: Mapping[str, NumberedRows]
+
+
+def program_of(clauses: Sequence[NamedClause], sources: Mapping[str, Source]) -> ClauseProgram:
+    """The program, and what is wrong with it, in places of the SQL text."""
+    problems: list[Diagnostic] = []
+    lowered: dict[str, LoweredClause] = {}
+    tables: dict[str, RowTable] = {}
+    for clause in clauses:
+        found, wrong = lower_clause(clause.found, clause.table, clause.name)
+        problems += wrong
+        if found is not None:
+            try:
+                lowered[clause.name] = _around(clause.select, found)
+            except RefusedError as error:
+                problems.append(error.diagnostic)
+            tables[clause.name] = clause.table
+    rows = _streams(lowered, tables)
+    streams = [_stream(name, numbered, table) for name, numbered, table, _ in rows]
+    of_query = {query: name for name, _, _, queries in rows for query in queries}
+    queries = [replace(one.query, streams=(ast.Name(of_query[name], one.query.span),)) for name, one in lowered.items()]
+    resolved = check(ast.Program((*streams, *queries)), ImportReader())
+    problems += (d for d in resolved.diagnostics if d.severity == "error")
+    if resolved.program is not None and not problems:
+        problems += too_large(resolved.program, resolved.built)
+    checked = Checked(None if problems else resolved.program, tuple(problems), sources)
+    return ClauseProgram(checked, lowered, {name: numbered for name, numbered, _, _ in rows})
+
+
+def _around(select: PlainSelect | None, clause: LoweredClause) -> LoweredClause:
+    """Raises RefusedError."""
+    if select is None:
+        return clause
+    selected(select, clause)
+    return replace(clause, query=replace(clause.query, having=having(select, clause)))
+
+
+def _streams(
+    lowered: Mapping[str, LoweredClause], tables: Mapping[str, RowTable]
+) -> list[tuple[str, NumberedRows, RowTable, tuple[str, ...]]]:
+    """For each order of rows, the name of its stream, what it is made of, the table, and the queries over it."""
+    found: list[tuple[NumberedRows, RowTable, tuple[str, ...]]] = []
+    for query, one in lowered.items():
+        at = next((i for i, (rows, _, _) in enumerate(found) if rows.order == one.rows.order), None)
+        if at is None:
+            found.append((one.rows, tables[query], (query,)))
+        else:
+            rows, table, queries = found[at]
+            found[at] = rows.with_those_of(one.rows), table, (*queries, query)
+    taken = {variable for one in lowered.values() for variable in _aliases(one.query)} | set(lowered)
+    named: list[tuple[str, NumberedRows, RowTable, tuple[str, ...]]] = []
+    for rows, table, queries in found:
+        name = unused(table.name, frozenset(taken))
+        taken.add(name)
+        named.append((name, rows, table, queries))
+    return named
+
+
+def _aliases(query: ast.Query) -> Iterable[str]:
+    from cepc_grammar.pattern import walk
+
+    return (n.alias.text for n in walk(query.pattern) if isinstance(n, ast.AnyEvent) and n.alias is not None)
+
+
+def _stream(name: str, rows: NumberedRows, table: RowTable) -> ast.Stream:
+    """Whose events are the numbered rows, and whose time is the number."""
+    columns = {column: table.types[column] for column in rows.columns} | {rows.number: _BIGINT}
+    columns |= {one.name: columns[one.column] for one in rows.shifted}
+    return ast.Stream(
+        ast.Name(name),
+        tuple(ast.Column(ast.Name(column), type_) for column, type_ in columns.items()),
+        ast.EventTime(ast.Name(rows.number), "us"),
+    )

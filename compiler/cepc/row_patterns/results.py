@@ -1,0 +1,47 @@
+"""What an engine gives for a clause, as SQL has it: its columns alone, or the error of AFTER MATCH SKIP."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..errors import RunError
+from . import messages as say
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cepc_grammar.source import Source
+
+    from .lower import LoweredClause
+
+
+def shown_table(table: Any, clause: LoweredClause, sources: Mapping[str, Source]) -> Any:
+    """The columns of a result in memory. Raises RunError."""
+    import pyarrow.compute as pc
+
+    check = clause.check
+    if check is not None:
+        landing = table.column(check.landing)
+        wrong = pc.or_kleene(pc.is_null(landing), pc.equal(landing, table.column("match_start")))
+        if check.empty is not None:
+            wrong = pc.and_kleene(wrong, pc.is_null(table.column(check.empty)))
+        if pc.any(wrong).as_py():
+            raise RunError([say.skip_failed(check.said, check.span)], sources)
+    return table.select(range(len(clause.shown))).rename_columns(list(clause.shown))
+
+
+def shown_frame(frame: Any, clause: LoweredClause) -> Any:
+    """The columns of a DataFrame of Spark's, which ends with the error as soon as a row has it."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    from cepc_runtime.sql.types import quote_name
+
+    check = clause.check
+    if check is not None:
+        landing = F.col(quote_name(check.landing))
+        wrong = landing.isNull() | (landing == F.col("match_start"))
+        if check.empty is not None:
+            wrong &= F.col(quote_name(check.empty)).isNull()
+        frame = frame.where(F.when(wrong, F.raise_error(F.lit(check.said)).cast("boolean")).otherwise(F.lit(True)))
+    names = frame.columns[: len(clause.shown)]
+    return frame.select(*(F.col(quote_name(of)).alias(name) for of, name in zip(names, clause.shown, strict=True)))

@@ -1,0 +1,66 @@
+"""AFTER MATCH SKIP. Where SQL ends with an error, the engines go on with the next row: so such a match is looked for
+among the rows of the result.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from cepc_grammar import ast
+from cepc_runtime.cheap_dataclass import dataclass
+
+from . import build
+from . import messages as say
+from .navigation import RefusedError
+
+if TYPE_CHECKING:
+    from cepc_grammar.source import Span
+    from cepc_grammar.sql.syntax import RowSkip
+
+    from .columns import UsedColumns
+    from .define import BoundVariable, Mentioned
+    from .navigation import Scope
+    from .paths import Paths
+
+_ENDS: Final = {"TO FIRST": "FIRST", "TO LAST": "LAST"}
+
+
+@dataclass(frozen=True, slots=True)
+class SkipCheck:
+    """`landing` is a column of the result with the number of the row to go on with. It is an error if that is null or
+    the match's first row, unless the match is empty: then the column `empty`, if there is one, is not null.
+    """
+
+    landing: str
+    empty: str | None
+    said: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Skipping:
+    """How our query goes on after a match; `landing` is what a check needs to see, if one is needed."""
+
+    after: ast.AfterMatch
+    landing: ast.Expression | None = None
+    said: str = ""
+
+
+def skipping(
+    skip: RowSkip, scope: Scope, bound: tuple[BoundVariable, ...], mentioned: Mentioned, paths: Paths, used: UsedColumns
+) -> Skipping:
+    """Raises RefusedError."""
+    if skip.variable is None:
+        mode = "PAST LAST EVENT" if skip.mode == "PAST LAST ROW" else "TO NEXT EVENT"
+        return Skipping(ast.AfterMatch(mode, span=skip.span))  # type: ignore[arg-type]
+    variable, end = scope.variable(skip.variable), _ENDS[skip.mode]
+    places = mentioned.places[variable]
+    names = [one.name for one in bound if one.places & places]
+    if len(names) > 1:
+        raise RefusedError(say.split_skip(skip, variable))
+    name, span = names[0], skip.variable.span
+    after = ast.AfterMatch(skip.mode, ast.Reference((ast.Name(name, span),), span), span=skip.span)  # type: ignore[arg-type]
+    if paths.is_certain(places) and not places & paths.begins:
+        return Skipping(after)
+    landing = build.call(end, [used.number_of(name, span)], span)
+    return Skipping(after, landing, say.cannot_skip(variable, end))

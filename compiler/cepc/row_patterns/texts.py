@@ -1,0 +1,89 @@
+"""SQL texts by themselves, without a Spark whose catalogue has tables: what they declare and ask."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cepc_grammar.sql.parser import parse_sql
+from cepc_runtime.cheap_dataclass import dataclass
+
+from ..checked import Checked
+from ..diagnostics.render import errors
+from . import messages as say
+from .program import ClauseProgram, NamedClause, program_of
+from .tables import table_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from cepc_grammar.diagnostic import Diagnostic
+    from cepc_grammar.source import Source
+    from cepc_grammar.sql.syntax import CreateTable, FoundClause, SqlStatement
+
+
+@dataclass(frozen=True, slots=True)
+class SqlProgram:
+    """`tables` are those that the texts create, by name, and `statements` those around the queries, by the queries'
+    names.
+    """
+
+    clauses: ClauseProgram
+    tables: Mapping[str, CreateTable]
+    statements: Mapping[str, SqlStatement]
+
+    @property
+    def checked(self) -> Checked:
+        return self.clauses.checked
+
+
+def sql_program(sources: Iterable[Source]) -> SqlProgram:
+    """The clauses of the texts, which are one program, over the tables that they create."""
+    given = list(sources)
+    known = {source.name: source for source in given}
+    parsed = [parse_sql(source) for source in given]
+    problems = [d for one in parsed for d in one.diagnostics]
+    statements = [statement for one in parsed for statement in one.statements]
+    tables = {statement.created.name.parts[-1].text: statement.created for statement in statements if statement.created}
+    named: list[NamedClause] = []
+    around: dict[str, SqlStatement] = {}
+    for statement in statements:
+        for found in statement.clauses:
+            table = _table(found, tables)
+            if table is None:
+                problems.append(say.unknown_table(found.table, list(tables)))
+                continue
+            name = _name(statement, found, around)
+            around[name] = statement
+            named.append(NamedClause(name, found, table_of(table), statement.select))
+    if not named and not problems:
+        problems.append(say.no_clause())
+    program = program_of(named, known)
+    if not problems:
+        return SqlProgram(program, tables, around)
+    every = (*problems, *program.checked.diagnostics)
+    checked = Checked(None if errors(every) else program.checked.program, every, known)
+    return SqlProgram(ClauseProgram(checked, program.clauses, program.rows), tables, around)
+
+
+def _table(found: FoundClause, tables: Mapping[str, CreateTable]) -> CreateTable | None:
+    name = found.table.parts[-1].text
+    return tables.get(name) or next((t for key, t in tables.items() if key.casefold() == name.casefold()), None)
+
+
+def _name(statement: SqlStatement, found: FoundClause, taken: Mapping[str, object]) -> str:
+    """What the rows are called: the alias, or the table."""
+    alias = None if statement.select is None else statement.select.alias
+    called = found.table.parts[-1].text if alias is None else alias.text
+    name, number = called, 1
+    while name in taken:
+        number += 1
+        name = f"{called}_{number}"
+    return name
+
+
+def not_plain(program: SqlProgram) -> list[Diagnostic]:
+    """What stands around clauses that only Spark can answer."""
+    places = dict.fromkeys(
+        (s.other or s.span) for s in program.statements.values() if s.select is None or s.other is not None
+    )
+    return [say.no_plain_select(place) for place in places]

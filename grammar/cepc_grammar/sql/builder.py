@@ -1,0 +1,228 @@
+"""Parse trees of SQL to its abstract syntax: what a program's builder does not know."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import TYPE_CHECKING, Any, Final
+
+from .. import ast
+from ..builder import Builder
+from ..pattern import Or, Repeat, Seq, with_leaves
+from ..tokens import string_value
+from .syntax import (
+    ALL_COLUMNS,
+    FINAL,
+    Anchor,
+    CreateTable,
+    Definition,
+    MatchRecognize,
+    Measure,
+    Nothing,
+    PatternVariable,
+    PlainSelect,
+    RowPattern,
+    RowSkip,
+    RowsPerMatch,
+    SelectItem,
+    SortKey,
+    Subset,
+    TableColumn,
+)
+
+if TYPE_CHECKING:
+    from lark import Token
+    from lark.tree import Meta
+
+MOST_PERMUTED: Final = 5
+"""Operands of PERMUTE, which is written out: there are 120 orders of five."""
+
+
+class SqlBuilder(Builder):
+    """Builds one clause, one CREATE TABLE or one SELECT."""
+
+    # ---- expressions -------------------------------------------------------------------------------------------------
+
+    def final(self, meta: Meta, children: list[Any]) -> ast.Call:
+        inner = self.call(meta, children)
+        return ast.Call(ast.Name(FINAL, self._span(meta)), (inner,), False, self._span(meta))
+
+    def all_columns(self, meta: Meta, children: list[Any]) -> ast.Reference:
+        operand, star = children
+        if not isinstance(operand, ast.Reference) or len(operand.parts) > 1:
+            self._error("E0951", "`.*` cannot stand here", self._span(meta), "it stands behind a pattern variable")
+            operand = ast.Reference((ast.Name("?", star.span),), star.span)
+        return ast.Reference((*operand.parts, ast.Name(ALL_COLUMNS, star.span)), self._span(meta))
+
+    def _reference(self, parts: tuple[ast.Name, ...]) -> ast.Reference:
+        return ast.Reference(parts, parts[0].span.to(parts[-1].span))
+
+    # ---- the clause --------------------------------------------------------------------------------------------------
+
+    def match_recognize(self, meta: Meta, children: list[Any]) -> MatchRecognize:
+        partition, order, measures, rows, skip, pattern, bound, subsets, definitions = children
+        return MatchRecognize(
+            partition or (), order or (), measures or (), rows or RowsPerMatch(False), skip or RowSkip("PAST LAST ROW"),
+            Nothing(self._span(meta)) if pattern is None else pattern,
+            bound, subsets or (), definitions or (), self._span(meta),
+        )  # fmt: skip
+
+    def partition_by(self, _meta: Meta, children: list[tuple[ast.Name, ...]]) -> tuple[ast.Reference, ...]:
+        return tuple(map(self._reference, children))
+
+    def order_by(self, _meta: Meta, children: list[SortKey]) -> tuple[SortKey, ...]:
+        return tuple(children)
+
+    def sort_key(self, _meta: Meta, children: list[Any]) -> SortKey:
+        column, direction, nulls = children
+        descending = direction is not None and direction.upper() == "DESC"
+        nulls_first = not descending if nulls is None else nulls.upper() == "FIRST"
+        return SortKey(self._reference(column), descending, nulls_first)
+
+    def measures(self, _meta: Meta, children: list[Measure]) -> tuple[Measure, ...]:
+        return tuple(children)
+
+    def measure(self, _meta: Meta, children: list[Any]) -> Measure:
+        return Measure(*children)
+
+    def rows_per_match(self, meta: Meta, children: list[RowsPerMatch]) -> RowsPerMatch:
+        return RowsPerMatch(children[0].every, children[0].of_others, self._span(meta))
+
+    def one_row(self, _meta: Meta, _children: list[Any]) -> RowsPerMatch:
+        return RowsPerMatch(False)
+
+    def all_rows(self, _meta: Meta, children: list[Any]) -> RowsPerMatch:
+        return RowsPerMatch(True, children[0])
+
+    def show_empty(self, _meta: Meta, _children: list[Any]) -> str:
+        return "SHOW EMPTY"
+
+    def omit_empty(self, _meta: Meta, _children: list[Any]) -> str:
+        return "OMIT EMPTY"
+
+    def with_unmatched(self, _meta: Meta, _children: list[Any]) -> str:
+        return "WITH UNMATCHED"
+
+    def skip_to(self, meta: Meta, children: list[RowSkip]) -> RowSkip:
+        return RowSkip(children[0].mode, children[0].variable, self._span(meta))
+
+    def past_last_row(self, _meta: Meta, _children: list[Any]) -> RowSkip:
+        return RowSkip("PAST LAST ROW")
+
+    def to_next_row(self, _meta: Meta, _children: list[Any]) -> RowSkip:
+        return RowSkip("TO NEXT ROW")
+
+    def to_first_row(self, _meta: Meta, children: list[ast.Name]) -> RowSkip:
+        return RowSkip("TO FIRST", children[0])
+
+    def to_last_row(self, _meta: Meta, children: list[ast.Name]) -> RowSkip:
+        return RowSkip("TO LAST", children[0])
+
+    def bound(self, _meta: Meta, children: list[Any]) -> Any:
+        return children[0]
+
+    def subsets(self, _meta: Meta, children: list[Subset]) -> tuple[Subset, ...]:
+        return tuple(children)
+
+    def subset(self, _meta: Meta, children: list[ast.Name]) -> Subset:
+        return Subset(children[0], tuple(children[1:]))
+
+    def definitions(self, _meta: Meta, children: list[Definition]) -> tuple[Definition, ...]:
+        return tuple(children)
+
+    def definition(self, _meta: Meta, children: list[Any]) -> Definition:
+        return Definition(*children)
+
+    # ---- patterns of rows --------------------------------------------------------------------------------------------
+
+    def choice(self, meta: Meta, children: list[RowPattern]) -> RowPattern:
+        return children[0] if len(children) == 1 else Or(tuple(children), self._span(meta))
+
+    def row_sequence(self, meta: Meta, children: list[RowPattern]) -> RowPattern:
+        return children[0] if len(children) == 1 else Seq(tuple(children), self._span(meta))
+
+    def factor(self, meta: Meta, children: list[Any]) -> RowPattern:
+        body, quantifier = children
+        if quantifier is None:
+            return body  # type: ignore[no-any-return]
+        least, most, reluctant, _ = quantifier
+        return Repeat(body, least, most, reluctant, self._span(meta))
+
+    def pattern_variable(self, _meta: Meta, children: list[ast.Name]) -> PatternVariable:
+        return PatternVariable(children[0])
+
+    def row_group(self, _meta: Meta, children: list[RowPattern]) -> RowPattern:
+        return children[0]
+
+    def nothing(self, meta: Meta, _children: list[Any]) -> Nothing:
+        return Nothing(self._span(meta))
+
+    def at_start(self, meta: Meta, _children: list[Any]) -> Anchor:
+        return Anchor("start", self._span(meta))
+
+    def at_end(self, meta: Meta, _children: list[Any]) -> Anchor:
+        return Anchor("end", self._span(meta))
+
+    def permutation(self, meta: Meta, children: list[RowPattern]) -> RowPattern:
+        """In the standard's order: as the operands are written, then what a dictionary of their places has next."""
+        if len(children) > MOST_PERMUTED:
+            self._error(
+                "E0952", f"PERMUTE of {len(children)}", self._span(meta), "too many orders to write out",
+                notes=(f"PERMUTE of n elements stands for all their orders, of which five have {120}",),
+                hint=f"name {MOST_PERMUTED} elements at most",
+            )  # fmt: skip
+            children = children[:1]
+        if len(children) == 1:
+            return children[0]
+        return Or(tuple(Seq(order) for order in permutations(children)), self._span(meta))
+
+    def exclusion(self, _meta: Meta, children: list[RowPattern]) -> RowPattern:
+        return with_leaves(children[0], PatternVariable, lambda leaf: PatternVariable(leaf.name, True))
+
+    def at_most(self, _meta: Meta, children: list[Token]) -> tuple[int, int]:
+        return 0, self._whole(children[0])
+
+    def bounds(self, meta: Meta, children: list[Any]) -> tuple[int, int | None]:
+        if isinstance(children[0], tuple):
+            return children[0][0], children[0][1]
+        return super().bounds(meta, children)
+
+    # ---- around it ---------------------------------------------------------------------------------------------------
+
+    def create_table(self, meta: Meta, children: list[Any]) -> CreateTable:
+        name, *parts = children
+        columns = tuple(part for part in parts if isinstance(part, TableColumn))
+        given = dict(part for part in parts if not isinstance(part, TableColumn))
+        options = dict(given.get("options", ()))
+        path = next((options.pop(key) for key in [*options] if key.lower() == "path"), None)
+        return CreateTable(
+            self._reference(name), columns, given.get("using"), tuple(options.items()),
+            given.get("location", path), self._span(meta),
+        )  # fmt: skip
+
+    def table_column(self, _meta: Meta, children: list[Any]) -> TableColumn:
+        return TableColumn(children[0], children[1])
+
+    def using(self, _meta: Meta, children: list[ast.Name]) -> tuple[str, str]:
+        return "using", children[0].text.lower()
+
+    def table_options(self, _meta: Meta, children: list[tuple[str, str]]) -> tuple[str, list[tuple[str, str]]]:
+        return "options", children
+
+    def table_option(self, _meta: Meta, children: list[Any]) -> tuple[str, str]:
+        key, value = children
+        return (".".join(part.text for part in key) if isinstance(key, tuple) else string_value(key)), string_value(
+            value
+        )
+
+    def location(self, _meta: Meta, children: list[Token]) -> tuple[str, str]:
+        return "location", string_value(children[0])
+
+    def table_comment(self, _meta: Meta, children: list[Token]) -> tuple[str, str]:
+        return "comment", string_value(children[0])
+
+    def plain_select(self, _meta: Meta, children: list[Any]) -> PlainSelect:
+        *items, _table, alias, where = children
+        return PlainSelect(tuple(item for item in items if isinstance(item, SelectItem)), alias, where)
+
+    def select_item(self, _meta: Meta, children: list[Any]) -> SelectItem:
+        return SelectItem(self._reference(children[0]), children[1])

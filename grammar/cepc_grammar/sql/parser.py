@@ -1,0 +1,231 @@
+"""SQL text to what cepc reads of it. Never raises for any text: what is wrong is in `ParsedSql.diagnostics`.
+
+The text around MATCH_RECOGNIZE is not parsed but where it has to be understood here: a CREATE TABLE says what a table
+is, and a SELECT that is plain can be answered without Spark. Nothing is said of what is neither.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from lark import UnexpectedToken
+
+from cepc_runtime.cheap_dataclass import dataclass
+
+from .. import ast
+from ..diagnostic import Diagnostic
+from ..expected import in_words
+from ..nesting import too_deep
+from ..raw_tokens import RawToken
+from ..source import Source, Span
+from ..tables import sql_parser
+from ..tokens import quoted_name, tokenize
+from ..trees import Trees
+from .builder import SqlBuilder
+from .lexer import SqlLexer, in_sql
+from .syntax import CreateTable, FoundClause, MatchRecognize, PlainSelect, SqlStatement
+
+if TYPE_CHECKING:
+    from lark import Lark
+
+
+CLAUSE: Final = "MATCH_RECOGNIZE"
+_DEEPER: Final = {"(": 1, ")": -1}
+_NAMES: Final = ("WORD", "QUOTED")
+_BEFORE_TABLE: Final = frozenset({"FROM", "JOIN", ",", "("})
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedSql:
+    statements: tuple[SqlStatement, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+@cache
+def _lark() -> Lark:
+    return sql_parser(SqlLexer)
+
+
+@cache
+def _trees() -> Trees:
+    return Trees(_lark())
+
+
+def parse_sql(source: Source) -> ParsedSql:
+    """The statements of a text, in which a mistake leaves the other clauses and statements alone."""
+    lexed = tokenize(source)
+    work = _Reading(source, list(lexed.diagnostics))
+    statements = tuple(work.statement(tokens) for tokens in _split(in_sql(lexed.tokens)))
+    return ParsedSql(statements, tuple(work.diagnostics))
+
+
+def _split(tokens: tuple[RawToken, ...]) -> list[tuple[RawToken, ...]]:
+    """The tokens of each statement, without its `;`."""
+    found: list[list[RawToken]] = [[]]
+    for token in tokens:
+        if token.text == ";" and token.kind == "OPERATOR":
+            found.append([])
+        else:
+            found[-1].append(token)
+    return [tuple(statement) for statement in found if statement]
+
+
+@dataclass(frozen=True, slots=True)
+class _ClausePlace:
+    """Of a clause among tokens: where the name of its table begins, its own word stands, and what is behind it."""
+
+    table: int
+    word: int
+    end: int
+
+
+class _Reading:
+    def __init__(self, source: Source, diagnostics: list[Diagnostic]) -> None:
+        self.diagnostics = diagnostics
+        self._source = source
+
+    def statement(self, tokens: tuple[RawToken, ...]) -> SqlStatement:
+        span = self._span(tokens)
+        words = [token.upper for token in tokens[:5]]
+        if words[:1] == ["CREATE"] and "TABLE" in words and not _clause_words(tokens):
+            created: CreateTable | None = self._parsed(tokens, "create_table", quiet=True)
+            return SqlStatement((), created, None, None, span)
+        places = [place for at in _clause_words(tokens) if (place := self._place(tokens, at)) is not None]
+        clauses = [found for place in places if (found := self._clause(tokens, place)) is not None]
+        select, other = None, None
+        if len(places) == 1 and len(clauses) == 1:
+            select, other = self._select(tokens, places[0])
+        elif clauses:
+            other = span
+        return SqlStatement(tuple(clauses), None, select, other, span)
+
+    def _span(self, tokens: tuple[RawToken, ...]) -> Span:
+        return Span(tokens[0].start, tokens[-1].end, self._source.name)
+
+    # ---- clauses -----------------------------------------------------------------------------------------------------
+
+    def _place(self, tokens: tuple[RawToken, ...], word: int) -> _ClausePlace | None:
+        """Where the clause stands that begins with this word; None where that has been said to be wrong."""
+        end = _closing(tokens, word + 1)
+        if end is None:
+            self._say("E0951", "MATCH_RECOGNIZE is not closed", tokens[word], "its `(` has no `)`")
+            return None
+        table = word
+        while table > 0 and tokens[table - 1].kind in _NAMES and (table == word or tokens[table].text == "."):
+            table -= 1
+            if table > 0 and tokens[table - 1].text == ".":
+                table -= 1
+        before = tokens[table - 1] if table > 0 else None
+        if table == word:
+            self._say(
+                "E0952", "MATCH_RECOGNIZE over what is no name", tokens[word], "no name of a table stands before this",
+                "give the query a name, by `CREATE TEMPORARY VIEW name AS …`, and write `name MATCH_RECOGNIZE (…)`",
+            )  # fmt: skip
+            return None
+        if before is None or (before.upper or before.text) not in _BEFORE_TABLE:
+            self._say(
+                "E0952", "an alias before MATCH_RECOGNIZE", tokens[table], "the name of the table is expected here",
+                "write the alias behind the `)` of MATCH_RECOGNIZE",
+            )  # fmt: skip
+            return None
+        return _ClausePlace(table, word, end)
+
+    def _clause(self, tokens: tuple[RawToken, ...], place: _ClausePlace) -> FoundClause | None:
+        clause: MatchRecognize | None = self._parsed(tokens[place.word : place.end], "match_recognize")
+        if clause is None:
+            return None
+        named = tokens[place.table : place.word]
+        return FoundClause(self._table(named), clause, self._span(tokens[place.table : place.end]))
+
+    def _table(self, tokens: tuple[RawToken, ...]) -> ast.Reference:
+        names = tuple(
+            ast.Name(
+                quoted_name(token.text) if token.kind == "QUOTED" else token.text,
+                Span(token.start, token.end, self._source.name),
+            )
+            for token in tokens
+            if token.text != "."
+        )
+        return ast.Reference(names, self._span(tokens))
+
+    # ---- what stands around ------------------------------------------------------------------------------------------
+
+    def _select(self, tokens: tuple[RawToken, ...], place: _ClausePlace) -> tuple[PlainSelect | None, Span | None]:
+        """The SELECT around a clause, if it is a plain one, else where it is not."""
+        first, last = tokens[place.table], tokens[place.end - 1]
+        stand_in = RawToken("QUOTED", "`table`", first.start, last.end, False)
+        around = (*tokens[: place.table], stand_in, *tokens[place.end :])
+        tree = _trees().tree(around, "plain_select")
+        if tree is not None and too_deep(tree, self._source.name) is None:
+            return SqlBuilder(self._source.name).transform(tree), None
+        try:
+            _lark().parse(around, start="plain_select")
+        except UnexpectedToken as error:
+            at = _index_of(around, error.token)
+            rest = around[at:] or around[-1:]
+            return None, Span(rest[0].start, rest[0].end, self._source.name)
+        return None, self._span(tokens)
+
+    # ---- parsing -----------------------------------------------------------------------------------------------------
+
+    def _parsed(self, tokens: tuple[RawToken, ...], start: str, *, quiet: bool = False) -> Any:
+        """What the tokens say; None where they are wrong, which is then said, unless that is left to Spark."""
+        tree = _trees().tree(tokens, start)
+        if tree is None:
+            if not quiet:
+                self.diagnostics.append(self._unexpected(tokens, start))
+            return None
+        if (deep := too_deep(tree, self._source.name)) is not None:
+            self.diagnostics.append(deep)
+            return None
+        builder = SqlBuilder(self._source.name)
+        built = builder.transform(tree)
+        self.diagnostics += builder.diagnostics
+        return None if builder.diagnostics else built
+
+    def _unexpected(self, tokens: tuple[RawToken, ...], start: str) -> Diagnostic:
+        try:
+            _lark().parse(tokens, start=start)
+        except UnexpectedToken as error:
+            stopped: Any = error.interactive_parser
+            at = _index_of(tokens, error.token)
+            token = tokens[min(at, len(tokens) - 1)]
+            return Diagnostic(
+                "E0951", f"`{token.text}` cannot stand here", Span(token.start, token.end, self._source.name),
+                f"{in_words(frozenset(stopped.accepts()))} is expected",
+            )  # fmt: skip
+        raise AssertionError("the two parsers are of one grammar")
+
+    def _say(self, code: str, title: str, token: RawToken, label: str, hint: str = "") -> None:
+        self.diagnostics.append(
+            Diagnostic(code, title, Span(token.start, token.end, self._source.name), label, hint=hint)
+        )
+
+
+def _clause_words(tokens: tuple[RawToken, ...]) -> list[int]:
+    """Where clauses begin, one inside another left out."""
+    found: list[int] = []
+    after = 0
+    for at, token in enumerate(tokens):
+        if at >= after and token.upper == CLAUSE and at + 1 < len(tokens) and tokens[at + 1].text == "(":
+            found.append(at)
+            after = _closing(tokens, at + 1) or len(tokens)
+    return found
+
+
+def _closing(tokens: tuple[RawToken, ...], at: int) -> int | None:
+    """The place behind what closes the parenthesis at a place."""
+    depth = 0
+    for place in range(at, len(tokens)):
+        if tokens[place].kind == "OPERATOR":
+            depth += _DEEPER.get(tokens[place].text, 0)
+        if depth == 0:
+            return place + 1
+    return None
+
+
+def _index_of(tokens: tuple[RawToken, ...], token: Any) -> int:
+    if token.type == "$END":
+        return len(tokens)
+    return next(i for i, t in enumerate(tokens) if t.end > (token.start_pos or 0))

@@ -1,0 +1,120 @@
+"""Random clauses for the oracle of row patterns, and random rows in which they have matches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import row_pattern_oracle as sql
+from .row_pattern_oracle import Clause, Expression, Pattern
+
+if TYPE_CHECKING:
+    from random import Random
+
+QUANTIFIERS = [(1, None), (0, None), (0, 1), (2, 2), (1, 2), (0, 2), (2, None), (3, 4)]
+SIGNS = ["<", "<=", "=", ">", "<>"]
+NUMBERS = ["a", "b"]
+
+
+def rows(random: Random, count: int = 14) -> list[dict[str, Any]]:
+    """`t` tells all rows apart; the others repeat, and are null now and then."""
+    times = random.sample(range(100), count)
+    return [
+        {
+            "k": random.choice(["x", "x", "y", None]),
+            "t": t,
+            "o": random.choice([None, 1, 2, 3]),
+            "a": random.choice([None, *range(6)]),
+            "b": random.randrange(4),
+        }
+        for t in times
+    ]
+
+
+def clause(random: Random) -> Clause:
+    found = pattern(random, random.randrange(1, 4), "ABCD")
+    variables = sorted(set(mentioned(found)))
+    unions = {"U": tuple(random.sample(variables, 2))} if len(variables) > 1 and random.random() < 0.3 else {}
+    named: list[str | None] = [None, *variables, *unions]
+    definitions = {v: condition(random, v, named) for v in variables if random.random() < 0.6}
+    measures = {f"m{i}": measure(random, named) for i in range(random.randrange(1, 5))}
+    skip = random.choice(["PAST LAST ROW", "PAST LAST ROW", "TO NEXT ROW", "TO FIRST", "TO LAST"])
+    target = random.choice(variables) if skip in ("TO FIRST", "TO LAST") else None
+    order = random.choice(
+        [(("t", ""),), (("t", "DESC"),), (("o", ""), ("t", "")), (("o", "DESC NULLS FIRST"), ("t", "DESC")),
+         (("o", "ASC NULLS LAST"), ("t", ""))]
+    )  # fmt: skip
+    partition = random.choice([("k",), ("k",), ()])
+    return Clause(found, definitions, measures, unions, (skip, target), order, partition)
+
+
+def pattern(random: Random, depth: int, letters: str) -> Pattern:
+    kind = random.random()
+    if depth == 0 or kind < 0.2:
+        return sql.Var(random.choice(letters))
+    if kind < 0.6:
+        return sql.Concat(tuple(pattern(random, depth - 1, letters) for _ in range(random.randrange(2, 4))))
+    if kind < 0.72:
+        parts = [pattern(random, depth - 1, letters) for _ in range(random.randrange(2, 4))]
+        return sql.Alternatives((*parts, sql.Empty()) if random.random() < 0.1 else tuple(parts))
+    if kind < 0.76:
+        return sql.Permute(tuple(sql.Var(v) for v in random.sample(letters, random.randrange(2, 4))))
+    least, most = random.choice(QUANTIFIERS)
+    return sql.Quantified(pattern(random, depth - 1, letters), least, most, random.random() < 0.25)
+
+
+def mentioned(found: Pattern) -> list[str]:
+    match found:
+        case sql.Var(name):
+            return [name]
+        case sql.Quantified(body):
+            return mentioned(body)
+        case sql.Empty():
+            return []
+    return [name for part in found.parts for name in mentioned(part)]
+
+
+def condition(random: Random, own: str, named: list[str | None], depth: int = 1) -> Expression:
+    kind = random.random()
+    if depth and kind < 0.25:
+        word = random.choice(["AND", "AND", "OR"])
+        return sql.Joined(word, condition(random, own, named, 0), condition(random, own, named, 0))
+    if kind < 0.3:
+        return sql.Negated(condition(random, own, named, 0))
+    if kind < 0.36:
+        return sql.IsNull(value(random, own, named))
+    if kind < 0.42:
+        name = random.choice(["SUM", "COUNT", "MAX", "MIN"])
+        return sql.Compare(sql.Aggregate(name, own, random.choice(NUMBERS)), "<", sql.Const(random.randrange(3, 12)))
+    if kind < 0.6:
+        return sql.Compare(
+            sql.Column(own, random.choice(NUMBERS)), random.choice(SIGNS), sql.Const(random.randrange(5))
+        )
+    return sql.Compare(value(random, own, named), random.choice(SIGNS), value(random, own, named))
+
+
+def value(random: Random, own: str, named: list[str | None]) -> Expression:
+    column, kind = random.choice(NUMBERS), random.random()
+    if kind < 0.3:
+        return sql.Column(random.choice([own, None]), column)
+    if kind < 0.5:
+        return sql.Column(random.choice([own, None]), column, places=random.choice([-1, -1, 1, -2]))
+    if kind < 0.6:
+        return sql.Column(random.choice([own, own, None]), column, offset=1)
+    if kind < 0.7:
+        return sql.Column(random.choice(named), column, "FIRST", plus=random.choice([0, 1]))
+    found = sql.Column(random.choice(named), column, places=random.choice([0, 0, 0, -1]))
+    return sql.Otherwise(found, random.randrange(4)) if kind > 0.93 else found
+
+
+def measure(random: Random, named: list[str | None]) -> Expression:
+    variable, column, kind = random.choice(named), random.choice([*NUMBERS, "t"]), random.random()
+    if kind < 0.5:
+        end, places = random.choice(["FIRST", "LAST"]), random.choice([0, 0, 0, -1, 1])
+        found = sql.Column(variable, column, end, 0, places, random.choice([0, 0, 0, 2]))
+        return sql.Otherwise(found, 7) if random.random() < 0.1 else found
+    if kind < 0.65:
+        return sql.Named("CLASSIFIER", variable)
+    if kind < 0.75:
+        return sql.Named("MATCH_NUMBER")
+    name = random.choice(["COUNT", "COUNT", "SUM", "MIN", "MAX", "AVG"])
+    return sql.Aggregate(name, variable, None if name == "COUNT" and random.random() < 0.6 else column)
