@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CepcError", "Checked", "Compiled", "DataError", "ProgramError", "RunError",
-    "check", "compile", "spark_session", "stream_of",
+    "check", "compile", "spark_session", "sql", "stream_of",
 ]  # fmt: skip
 
 
@@ -100,6 +100,18 @@ def spark_session(settings: Mapping[str, str] | None = None) -> Any:
     from .running.session import local_session
 
     return local_session(settings)
+
+
+def sql(spark: Any, text: str) -> Any:
+    """The DataFrame of a text of Spark SQL's, which may have MATCH_RECOGNIZE in it.
+
+    The clauses are over tables and views of the session's catalogue; each stands in the query as a view, and the rest
+    is Spark's. Of several statements, parted by `;`, all run, and the result is that of the last. Raises ProgramError
+    where something is wrong with a clause, and whatever Spark raises.
+    """
+    from .row_patterns.on_spark import run_sql
+
+    return run_sql(spark, text)
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -9,18 +9,18 @@ place, and then the variable becomes several of ours.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from typing import Literal as OneOf
 
 from cepc_grammar import ast
 from cepc_grammar.sql.syntax import ALL_COLUMNS, FINAL
 from cepc_runtime.cheap_dataclass import dataclass
-from cepc_runtime.sql.aggregate_functions import spellings
+from cepc_runtime.sql.aggregate_functions import aggregate_written
 
 from ..resolve.walk import conjuncts, references, rewrite, walk
 from . import build
 from . import messages as say
-from .navigation import CLASSIFIER, NUMBER, RefusedError, of_row
+from .navigation import CLASSIFIER, RefusedError, of_row
 from .paths import DEPENDS
 
 if TYPE_CHECKING:
@@ -30,11 +30,9 @@ if TYPE_CHECKING:
     from cepc_grammar.source import Span
 
     from .columns import UsedColumns
-    from .navigation import RowReference, Scope
-    from .paths import Paths
-    from .shape import Place
-
-AGGREGATES: Final = frozenset(spellings(countable=True))
+    from .navigation import ClauseScope, RowReference
+    from .paths import RowPaths
+    from .shape import VariablePlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +75,9 @@ class Mentioned:
     places: Mapping[str | None, frozenset[int]]
 
 
-def row_at(place: Place, asked: RowReference, mentioned: Mentioned, paths: Paths, span: Span) -> Row | Unsure:
+def row_at(
+    place: VariablePlace, asked: RowReference, mentioned: Mentioned, paths: RowPaths, span: Span
+) -> Row | Unsure:
     """Which row is meant in the condition of a row at the place. Raises RefusedError."""
     own = place.variable in mentioned.members[asked.variable]
     if own and asked.end == "LAST" and asked.offset == 0:
@@ -106,8 +106,8 @@ def row_at(place: Place, asked: RowReference, mentioned: Mentioned, paths: Paths
 
 def rows_in(
     condition: ast.Expression,
-    scope: Scope,
-    place: Place,
+    scope: ClauseScope,
+    place: VariablePlace,
     reference: Callable[[RowReference, ast.Expression], ast.Expression],
     aggregate: Callable[[ast.Call], ast.Expression],
 ) -> ast.Expression:
@@ -122,9 +122,10 @@ def rows_in(
                 return rewrite(replace(node, running=False), change)
             if name == CLASSIFIER and not node.arguments:
                 return build.text(place.variable, node.span)
-            if name in (CLASSIFIER, NUMBER):
+            function = aggregate_written(name)
+            if name == CLASSIFIER or (function is not None and function.numbers):
                 raise RefusedError(say.not_in_define(node, name))
-            if name in AGGREGATES:
+            if function is not None:
                 return aggregate(node)
         found = scope.row_reference(node)
         return None if found is None else reference(found, node)
@@ -133,7 +134,7 @@ def rows_in(
 
 
 def rows_at(
-    place: Place, condition: ast.Expression | None, scope: Scope, mentioned: Mentioned, paths: Paths
+    place: VariablePlace, condition: ast.Expression | None, scope: ClauseScope, mentioned: Mentioned, paths: RowPaths
 ) -> tuple[Row | Unsure, ...]:
     """What a condition mentions at a place, in order. Raises RefusedError."""
     found: list[Row | Unsure] = []
@@ -166,12 +167,12 @@ class ConditionWriter:
 
     bound: BoundVariable
     all_bound: tuple[BoundVariable, ...]
-    scope: Scope
+    scope: ClauseScope
     mentioned: Mentioned
-    paths: Paths
+    paths: RowPaths
     used: UsedColumns
 
-    def conditions(self, condition: ast.Expression, place: Place) -> list[ast.Expression]:
+    def conditions(self, condition: ast.Expression, place: VariablePlace) -> list[ast.Expression]:
         """Conjuncts of WHERE. Raises RefusedError."""
         rows = iter(self.bound.rows)
         written = rows_in(

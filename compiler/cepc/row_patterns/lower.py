@@ -16,10 +16,10 @@ from . import messages as say
 from .columns import UsedColumns
 from .define import BoundVariable, ConditionWriter, Mentioned, Row, Unsure, rows_at
 from .measures import MeasureWriter
-from .navigation import RefusedError, Scope
+from .navigation import ClauseScope, RefusedError
 from .numbered import NumberedRows, RowOrder, SortColumn, unused
 from .paths import paths_of
-from .shape import Place, PlacePattern, emptiness, numbered, over_events, places_of, shaped, without_nothing
+from .shape import PlacePattern, VariablePlace, emptiness, numbered, over_events, places_of, shaped, without_nothing
 from .skipping import SkipCheck, skipping
 from .spread import spread
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from cepc_grammar.source import Span
     from cepc_grammar.sql.syntax import FoundClause, MatchRecognize
 
-    from .paths import Paths
+    from .paths import RowPaths
     from .tables import RowTable
 
 RESERVED: Final = ("match_start", "match_end")
@@ -71,11 +71,11 @@ class _Bound:
     """A pattern whose places are divided among variables of ours, so that each has one condition."""
 
     pattern: PlacePattern
-    paths: Paths
+    paths: RowPaths
     mentioned: Mentioned
     variables: tuple[BoundVariable, ...]
 
-    def of(self, place: Place) -> BoundVariable:
+    def of(self, place: VariablePlace) -> BoundVariable:
         return next(one for one in self.variables if place.number in one.places)
 
 
@@ -93,7 +93,7 @@ class _Lowering:
         variables = _variables(clause)
         members = self._members(variables)
         conditions = self._conditions(variables)
-        scope = Scope(self._table, {name.casefold(): name for name in members if name is not None})
+        scope = ClauseScope(self._table, {name.casefold(): name for name in members if name is not None})
         if any(isinstance(node, Anchor) for node in walk(clause.pattern)):
             return None
         pattern = shaped(clause.pattern, variables)
@@ -147,7 +147,7 @@ class _Lowering:
     def _column(self, reference: ast.Reference, where: str) -> str:
         if len(reference.parts) > 1:
             raise RefusedError(say.dotted(reference, where))
-        return Scope(self._table, {}).column_of(reference).column
+        return ClauseScope(self._table, {}).column_of(reference).column
 
     def _members(self, variables: Mapping[str, str]) -> dict[str | None, frozenset[str]]:
         """Which variables each variable, each union, and None stand for."""
@@ -178,7 +178,7 @@ class _Lowering:
     # ---- conditions --------------------------------------------------------------------------------------------------
 
     def _bound(
-        self, pattern: PlacePattern, conditions: Mapping[str, ast.Expression], scope: Scope,
+        self, pattern: PlacePattern, conditions: Mapping[str, ast.Expression], scope: ClauseScope,
         members: Mapping[str | None, frozenset[str]],
     ) -> _Bound:  # fmt: skip
         """Raises RefusedError and PatternTooLarge."""
@@ -206,7 +206,9 @@ class _Lowering:
             pattern = wider
         raise RefusedError(unsure[0].refused)
 
-    def _where(self, bound: _Bound, conditions: Mapping[str, ast.Expression], scope: Scope) -> list[ast.Expression]:
+    def _where(
+        self, bound: _Bound, conditions: Mapping[str, ast.Expression], scope: ClauseScope
+    ) -> list[ast.Expression]:
         found: list[ast.Expression] = []
         for variable in bound.variables:
             if variable.variable in conditions:
@@ -278,7 +280,7 @@ def _variables(clause: MatchRecognize) -> dict[str, str]:
     return found
 
 
-def _divided(places: list[Place], rows: Mapping[int, tuple[Row | Unsure, ...]]) -> tuple[BoundVariable, ...]:
+def _divided(places: list[VariablePlace], rows: Mapping[int, tuple[Row | Unsure, ...]]) -> tuple[BoundVariable, ...]:
     """Places of a variable in whose condition other rows are meant get a name of their own: `A`, `A 2`."""
     groups: dict[tuple[str, tuple[Row, ...]], set[int]] = {}
     for place in places:
@@ -296,7 +298,7 @@ def _divided(places: list[Place], rows: Mapping[int, tuple[Row | Unsure, ...]]) 
 def _written(bound: _Bound, none: str | None) -> ast.Pattern:
     """The pattern of our query. An empty match is one of a row that has no variable of SQL's."""
 
-    def event(place: Place) -> ast.Pattern:
+    def event(place: VariablePlace) -> ast.Pattern:
         return ast.AnyEvent(ast.Name(bound.of(place).name, place.name.span), place.name.span)
 
     written = over_events(bound.pattern, event)

@@ -9,35 +9,35 @@ from typing import Literal as OneOf
 from cepc_grammar import ast
 from cepc_grammar.sql.syntax import ALL_COLUMNS, FINAL
 from cepc_runtime.cheap_dataclass import dataclass
-from cepc_runtime.sql.aggregate_functions import spellings
+from cepc_runtime.sql.aggregate_functions import aggregate_written
 
 from ..resolve.walk import rewrite
 from . import build
 from . import messages as say
 from .define import at_end
-from .navigation import CLASSIFIER, NUMBER, RefusedError, of_row
+from .navigation import CLASSIFIER, RefusedError, of_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from cepc_grammar.source import Span
+    from cepc_runtime.sql.aggregate_functions import AggregateFunction
 
     from .columns import UsedColumns
     from .define import BoundVariable, Mentioned
-    from .navigation import RowReference, Scope
-    from .paths import Paths
+    from .navigation import ClauseScope, RowReference
+    from .paths import RowPaths
 
-AGGREGATES: Final = frozenset({*spellings(countable=True)} - {"COUNT"})
 WHOLE_NUMBERS: Final = frozenset({"TINYINT", "SMALLINT", "INT", "BIGINT", "BYTE", "SHORT", "INTEGER", "LONG"})
-_EXTREMES: Final = {"FIRST": "LEAST", "LAST": "GREATEST", "MIN": "LEAST", "MAX": "GREATEST"}
+_ENDS: Final = {"FIRST": "LEAST", "LAST": "GREATEST"}
 
 
 @dataclass(frozen=True, slots=True)
 class MeasureWriter:
     bound: tuple[BoundVariable, ...]
-    scope: Scope
+    scope: ClauseScope
     mentioned: Mentioned
-    paths: Paths
+    paths: RowPaths
     used: UsedColumns
 
     def measure(self, expression: ast.Expression) -> ast.Expression:
@@ -52,10 +52,9 @@ class MeasureWriter:
                     return rewrite(build_plain(node), change)
                 if name == CLASSIFIER:
                     return self._classifier(node)
-                if name == NUMBER:
-                    return build.call(NUMBER, node.arguments, node.span)
-                if name == "COUNT" or name in AGGREGATES:
-                    return self._aggregate(node, name)
+                function = aggregate_written(name)
+                if function is not None:
+                    return node if function.numbers else self._aggregate(node, function)
             found = self.scope.row_reference(node)
             return None if found is None else self._of_row(found, node.span)
 
@@ -83,7 +82,7 @@ class MeasureWriter:
         if len(names) == 1:
             return value(names[0])
         numbers = [build.call(end, [self.used.number_of(name, span)], span) for name in names]
-        extreme = build.call(_EXTREMES[end], numbers, span)
+        extreme = build.call(_ENDS[end], numbers, span)
         branches = (
             ast.Branch(ast.Binary("=", extreme, number, span), value(name), span)
             for name, number in zip(names, numbers, strict=True)
@@ -108,19 +107,18 @@ class MeasureWriter:
 
     # ---- aggregates --------------------------------------------------------------------------------------------------
 
-    def _aggregate(self, node: ast.Call, name: str) -> ast.Expression:
+    def _aggregate(self, node: ast.Call, function: AggregateFunction) -> ast.Expression:
         if node.distinct:
             raise RefusedError(say.no_distinct(node))
         match node.arguments:
-            case (ast.Star(),) if name == "COUNT":
+            case (ast.Star(),) if function.counts:
                 return self._count(None, node)
-            case (ast.Reference((variable, ast.Name(text=last))),) if last == ALL_COLUMNS and name == "COUNT":
+            case (ast.Reference((variable, ast.Name(text=last))),) if last == ALL_COLUMNS and function.counts:
                 return self._count(self.scope.variable(variable), node)
             case (written,):
                 argument, of = self.scope.argument(written, node)
-                names = self._names(of)
-                found = [self._of_one(name, one, argument, node.span) for one in names]
-                return found[0] if len(found) == 1 else self._of_several(name, found, argument, node)
+                found = [self._of_one(one, argument, node) for one in self._names(of)]
+                return found[0] if len(found) == 1 else self._of_several(function, found, argument, node)
         raise RefusedError(say.arguments(node))
 
     def _names(self, variable: str | None) -> list[str]:
@@ -129,27 +127,26 @@ class MeasureWriter:
 
     def _count(self, variable: str | None, node: ast.Call) -> ast.Expression:
         span = node.span
-        counts = [
-            build.call("COUNT", [ast.Reference((ast.Name(name, span),), span)], span) for name in self._names(variable)
-        ]
-        return _sum(counts, span)
+        rows = (ast.Reference((ast.Name(name, span),), span) for name in self._names(variable))
+        return _sum([build.call(node.function.text, [row], span) for row in rows], span)
 
-    def _of_one(self, name: str, of: str, argument: ast.Expression, span: Span) -> ast.Expression:
-        return build.call(name, [of_row(argument, lambda column: self.used.of(of, column, 0))], span)
+    def _of_one(self, name: str, argument: ast.Expression, node: ast.Call) -> ast.Expression:
+        of = of_row(argument, lambda column: self.used.of(name, column, 0))
+        return build.call(node.function.text, [of], node.span)
 
     def _of_several(
-        self, name: str, found: list[ast.Expression], argument: ast.Expression, node: ast.Call
+        self, function: AggregateFunction, found: list[ast.Expression], argument: ast.Expression, node: ast.Call
     ) -> ast.Expression:
         """Over the rows of several variables: of each, and then together. Raises RefusedError."""
         span = node.span
-        if name == "COUNT":
+        if function.counts:
             return _sum(found, span)
-        if name in _EXTREMES:
-            return build.call(_EXTREMES[name], found, span)
-        if name == "SUM" and self._is_whole(argument):
+        if function.extreme is not None:
+            return build.call(function.extreme, found, span)
+        if function.linear and node.function.text.upper() == function.written and self._is_whole(argument):
             zero = build.whole(0, span)
-            whole = _sum([build.call("COALESCE", [one, zero], span) for one in found], span)
-            return build.where(build.is_there(build.call("COALESCE", found, span), span), whole, span)
+            whole = _sum([build.call("coalesce", [one, zero], span) for one in found], span)
+            return build.where(build.is_there(build.call("coalesce", found, span), span), whole, span)
         raise RefusedError(say.aggregate_of_several(node))
 
     def _is_whole(self, argument: ast.Expression) -> bool:

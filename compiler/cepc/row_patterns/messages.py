@@ -213,6 +213,15 @@ def unknown_table(reference: ast.Reference, known: Sequence[str]) -> Diagnostic:
     )  # fmt: skip
 
 
+def not_in_catalogue(reference: ast.Reference) -> Diagnostic:
+    name = ".".join(part.text for part in reference.parts)
+    return Diagnostic(
+        "E0953", f"there is no table `{name}`", reference.span, "neither a table nor a view is called so",
+        notes=("MATCH_RECOGNIZE is answered before the rest of the text, so what WITH names is not there yet",),
+        hint=f"make a view of it: `CREATE TEMPORARY VIEW {name} AS …`, or `df.createOrReplaceTempView('{name}')`",
+    )  # fmt: skip
+
+
 def all_columns(reference: ast.Reference) -> Diagnostic:
     return Diagnostic(
         "E0951", "`.*` cannot stand here", reference.span, "rows are counted by it, and nothing else",

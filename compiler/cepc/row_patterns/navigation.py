@@ -12,6 +12,7 @@ from typing import Literal as OneOf
 from cepc_grammar import ast
 from cepc_grammar.sql.syntax import ALL_COLUMNS, FINAL
 from cepc_runtime.cheap_dataclass import dataclass
+from cepc_runtime.sql.aggregate_functions import aggregate_written
 
 from ..resolve.walk import rewrite, walk
 from . import messages as say
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 LOGICAL: Final = ("FIRST", "LAST")
 PHYSICAL: Final = {"PREV": -1, "NEXT": 1}
 CLASSIFIER: Final = "CLASSIFIER"
-NUMBER: Final = "MATCH_NUMBER"
 
 
 class RefusedError(Exception):
@@ -60,7 +60,7 @@ class RowReference:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class ClauseScope:
     """What expressions of a clause may name: the columns of its table, and `variables`, unions among them, by their
     names in one case.
     """
@@ -140,7 +140,8 @@ def bare(column: ColumnOf, written: ast.Reference) -> ast.Reference:
 
 def is_of_rows(call: ast.Call) -> bool:
     """Whether it is a function that asks of other rows."""
-    return call.function.text.upper() in (*LOGICAL, *PHYSICAL, CLASSIFIER, NUMBER, FINAL) or call.running
+    name = call.function.text.upper()
+    return name in (*LOGICAL, *PHYSICAL, CLASSIFIER, FINAL) or call.running or aggregate_written(name) is not None
 
 
 def columns_in(body: ast.Expression) -> list[str]:

@@ -27,7 +27,7 @@ DEPENDS = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Paths:
+class RowPaths:
     """The ways through a pattern: states, of which each is that a row was mapped at a place, `place_of` it; the first
     state is 0, and `before` and `after` have their neighbours. A match may end in `ends`.
     """
@@ -115,7 +115,7 @@ class Paths:
         return found
 
 
-def paths_of(pattern: PlacePattern) -> Paths:
+def paths_of(pattern: PlacePattern) -> RowPaths:
     """Raises PatternTooLarge."""
     variables = [model.Variable(str(place.number), "ANY", model.EventTest(None), False) for place in places_of(pattern)]
     of_events: model.Pattern = over_events(pattern, lambda place: model.Event(str(place.number)))
@@ -125,7 +125,7 @@ def paths_of(pattern: PlacePattern) -> Paths:
     for edge in positions.edges:
         before[edge.target].add(edge.source)
         after[edge.source].add(edge.target)
-    return Paths(
+    return RowPaths(
         {edge.target: int(edge.variable) for edge in positions.edges},
         defaultdict(frozenset, {state: frozenset(others) for state, others in before.items()}),
         defaultdict(frozenset, {state: frozenset(others) for state, others in after.items()}),

@@ -22,7 +22,7 @@ Q = TypeVar("Q")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class VariablePlace:
     """A mention of a variable; `number` tells it from others."""
 
     variable: str
@@ -30,14 +30,14 @@ class Place:
     name: ast.Name
 
 
-PlacePattern = Place | Operator["PlacePattern"]
+PlacePattern = VariablePlace | Operator["PlacePattern"]
 Empty = OneOf["never", "last", "before others"]
 """Whether a pattern can match no row, and if so, whether it prefers all that it can match to that."""
 
 
-def places_of(pattern: PlacePattern) -> list[Place]:
+def places_of(pattern: PlacePattern) -> list[VariablePlace]:
     """From left to right."""
-    return [node for node in walk(pattern) if isinstance(node, Place)]
+    return [node for node in walk(pattern) if isinstance(node, VariablePlace)]
 
 
 def shaped(pattern: RowPattern, names: dict[str, str]) -> PlacePattern | None:
@@ -45,15 +45,15 @@ def shaped(pattern: RowPattern, names: dict[str, str]) -> PlacePattern | None:
     one case.
     """
 
-    def place(leaf: PatternVariable) -> Place:
-        return Place(names[leaf.name.text.casefold()], 0, leaf.name)
+    def place(leaf: PatternVariable) -> VariablePlace:
+        return VariablePlace(names[leaf.name.text.casefold()], 0, leaf.name)
 
     found = fold(pattern, lambda node, parts: _shaped(node, parts, place))
     return None if found is None else numbered(found)
 
 
 def _shaped(
-    node: RowPattern, parts: tuple[PlacePattern | None, ...], place: Callable[[PatternVariable], Place]
+    node: RowPattern, parts: tuple[PlacePattern | None, ...], place: Callable[[PatternVariable], VariablePlace]
 ) -> PlacePattern | None:
     match node:
         case PatternVariable():
@@ -100,15 +100,17 @@ def _either(parts: list[PlacePattern]) -> PlacePattern | None:
     return None if not parts else parts[0] if len(parts) == 1 else Or(tuple(parts))
 
 
-def over_events(pattern: PlacePattern, event: Callable[[Place], Q]) -> Q:
+def over_events(pattern: PlacePattern, event: Callable[[VariablePlace], Q]) -> Q:
     """The pattern at another stage, whose patterns are Q: with what it has for events in place of places."""
-    return fold(pattern, lambda node, parts: event(node) if isinstance(node, Place) else cast("Q", over(node, parts)))
+    return fold(
+        pattern, lambda node, parts: event(node) if isinstance(node, VariablePlace) else cast("Q", over(node, parts))
+    )
 
 
 def numbered(pattern: PlacePattern) -> PlacePattern:
     """The pattern with a number of its own for each place."""
     numbers = iter(range(1, len(places_of(pattern)) + 1))
-    return with_leaves(pattern, Place, lambda leaf: Place(leaf.variable, next(numbers), leaf.name))
+    return with_leaves(pattern, VariablePlace, lambda leaf: VariablePlace(leaf.variable, next(numbers), leaf.name))
 
 
 def emptiness(pattern: PlacePattern) -> Empty:
@@ -116,7 +118,7 @@ def emptiness(pattern: PlacePattern) -> Empty:
 
     def of(node: PlacePattern, parts: tuple[Empty, ...]) -> Empty:
         match node:
-            case Place():
+            case VariablePlace():
                 return "never"
             case Or():
                 able = [at for at, part in enumerate(parts) if part != "never"]

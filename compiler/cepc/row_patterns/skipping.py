@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from .columns import UsedColumns
     from .define import BoundVariable, Mentioned
-    from .navigation import Scope
-    from .paths import Paths
+    from .navigation import ClauseScope
+    from .paths import RowPaths
 
 _ENDS: Final = {"TO FIRST": "FIRST", "TO LAST": "LAST"}
 
@@ -47,7 +47,12 @@ class Skipping:
 
 
 def skipping(
-    skip: RowSkip, scope: Scope, bound: tuple[BoundVariable, ...], mentioned: Mentioned, paths: Paths, used: UsedColumns
+    skip: RowSkip,
+    scope: ClauseScope,
+    bound: tuple[BoundVariable, ...],
+    mentioned: Mentioned,
+    paths: RowPaths,
+    used: UsedColumns,
 ) -> Skipping:
     """Raises RefusedError."""
     if skip.variable is None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from cepc_grammar.pattern import Or, Repeat, Seq, fold, over
 
-from .shape import Place, PlacePattern, emptiness, in_a_row, numbered, one_of, places_of
+from .shape import PlacePattern, VariablePlace, emptiness, in_a_row, numbered, one_of, places_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -35,7 +35,7 @@ def _peeled(node: PlacePattern, parts: tuple[PlacePattern, ...], variables: Coll
     """The first iteration of a repetition by itself. One that can match no row is left as it is: such an iteration ends
     the repetition, which is more than can be written out.
     """
-    if isinstance(node, Place):
+    if isinstance(node, VariablePlace):
         return node
     if not isinstance(node, Repeat) or not _binds(node, variables) or emptiness(parts[0]) != "never":
         return over(node, parts)

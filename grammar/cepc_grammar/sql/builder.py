@@ -13,10 +13,10 @@ from .syntax import (
     ALL_COLUMNS,
     FINAL,
     Anchor,
+    ClauseMeasure,
     CreateTable,
     Definition,
     MatchRecognize,
-    Measure,
     Nothing,
     PatternVariable,
     PlainSelect,
@@ -78,11 +78,11 @@ class SqlBuilder(Builder):
         nulls_first = not descending if nulls is None else nulls.upper() == "FIRST"
         return SortKey(self._reference(column), descending, nulls_first)
 
-    def measures(self, _meta: Meta, children: list[Measure]) -> tuple[Measure, ...]:
+    def measures(self, _meta: Meta, children: list[ClauseMeasure]) -> tuple[ClauseMeasure, ...]:
         return tuple(children)
 
-    def measure(self, _meta: Meta, children: list[Any]) -> Measure:
-        return Measure(*children)
+    def measure(self, _meta: Meta, children: list[Any]) -> ClauseMeasure:
+        return ClauseMeasure(*children)
 
     def rows_per_match(self, meta: Meta, children: list[RowsPerMatch]) -> RowsPerMatch:
         return RowsPerMatch(children[0].every, children[0].of_others, self._span(meta))

@@ -66,7 +66,7 @@ class SortKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class ClauseMeasure:
     expression: ast.Expression
     name: ast.Name
 
@@ -109,7 +109,7 @@ class MatchRecognize:
 
     partition_by: tuple[ast.Reference, ...]
     order_by: tuple[SortKey, ...]
-    measures: tuple[Measure, ...]
+    measures: tuple[ClauseMeasure, ...]
     rows: RowsPerMatch
     skip: RowSkip
     pattern: RowPattern

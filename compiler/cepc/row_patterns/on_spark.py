@@ -1,0 +1,116 @@
+"""`cepc.sql`: any text of Spark SQL's, with MATCH_RECOGNIZE in it. Each clause is answered by the engine as it answers
+any query, all clauses of a statement together, and stands in the statement as a view; the rest is Spark's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from cepc_grammar.source import Source
+from cepc_grammar.sql.parser import parse_sql
+from cepc_runtime.sql.types import quote_name
+
+from ..errors import ProgramError
+from ..running.session import need_pyspark
+from ..running.spark import dataframes
+from . import messages as say
+from .navigation import RefusedError
+from .number_frame import number_frame
+from .program import NamedClause, program_of
+from .results import shown_frame
+from .tables import RowTable, table_of
+
+if TYPE_CHECKING:
+    from cepc_grammar.sql.syntax import FoundClause, SqlStatement
+
+NAME = "<sql>"
+
+
+def run_sql(spark: Any, text: str) -> Any:
+    """The DataFrame of the text's last statement. Raises ProgramError, and whatever Spark raises."""
+    need_pyspark()
+    source = Source(NAME, text)
+    parsed = parse_sql(source)
+    if parsed.diagnostics:
+        raise ProgramError(parsed.diagnostics, {NAME: source})
+    result = None
+    for statement in parsed.statements:
+        result = spark.sql(_with_views(spark, statement, source))
+    if result is None:
+        raise ProgramError([say.no_clause()], {NAME: source})
+    return result
+
+
+def _with_views(spark: Any, statement: SqlStatement, source: Source) -> str:
+    """The statement with the name of a view in place of each clause and its table."""
+    text = source.text
+    if not statement.clauses:
+        return text[statement.span.start : statement.span.end]
+    named, frames = _over_tables(spark, statement, source)
+    program = program_of(named, {source.name: source})
+    if program.checked.program is None:
+        raise ProgramError(program.checked.diagnostics, program.checked.sources)
+    events = {name: number_frame(frames[rows.order.table], rows) for name, rows in program.rows.items()}
+    found = dataframes(program.checked.program, program.checked.sources, events, session=spark)
+    pieces, at = list[str](), statement.span.start
+    for clause in named:
+        view = f"match_recognize_{uuid4().hex}"
+        shown_frame(found[clause.name], program.clauses[clause.name]).createOrReplaceTempView(view)
+        pieces += (text[at : clause.found.place.start], view)
+        at = clause.found.place.end
+    return "".join((*pieces, text[at : statement.span.end]))
+
+
+def _over_tables(spark: Any, statement: SqlStatement, source: Source) -> tuple[list[NamedClause], dict[str, Any]]:
+    """The clauses with what they are over, and the DataFrames of these by name. Raises ProgramError."""
+    problems, named, frames = [], list[NamedClause](), dict[str, Any]()
+    tables: dict[str, RowTable] = {}
+    for number, found in enumerate(statement.clauses, 1):
+        name = _full_name(found)
+        try:
+            if name not in frames:
+                frames[name] = _table(spark, found)
+                tables[name] = _row_table(name, frames[name])
+        except RefusedError as error:
+            problems.append(error.diagnostic)
+            continue
+        named.append(NamedClause(f"match_recognize_{number}", found, tables[name]))
+    if problems:
+        raise ProgramError(problems, {source.name: source})
+    return named, frames
+
+
+def _full_name(found: FoundClause) -> str:
+    return ".".join(quote_name(part.text) for part in found.table.parts)
+
+
+def _table(spark: Any, found: FoundClause) -> Any:
+    """Raises RefusedError where the catalogue has no such table or view."""
+    from pyspark.errors import AnalysisException
+
+    try:
+        frame = spark.table(_full_name(found))
+        frame.schema  # noqa: B018 - Spark Connect looks for the table only now
+    except AnalysisException:
+        raise RefusedError(say.not_in_catalogue(found.table)) from None
+    return frame
+
+
+def _row_table(name: str, frame: Any) -> RowTable:
+    from cepc_runtime.spark.schema import from_spark
+
+    known, others = list[str](), dict[str, str]()
+    for field in frame.schema.fields:
+        type_ = from_spark(field.dataType)
+        if type_ is None:
+            others[field.name] = field.dataType.simpleString()
+        else:
+            known.append(f"{quote_name(field.name)} {type_.sql}")
+    types = {}
+    if known:
+        parsed = parse_sql(Source(name, f"CREATE TABLE t ({', '.join(known)})"))
+        created = parsed.statements[0].created
+        assert created is not None
+        types = table_of(created).types
+    return RowTable(name, types, others)
