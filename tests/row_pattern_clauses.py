@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from . import row_pattern_oracle as sql
@@ -22,6 +23,7 @@ def rows(random: Random, count: int = 14) -> list[dict[str, Any]]:
         {
             "k": random.choice(["x", "x", "y", None]),
             "t": t,
+            "at": datetime(2026, 3, 2, tzinfo=UTC) + timedelta(minutes=t),
             "o": random.choice([None, 1, 2, 3]),
             "a": random.choice([None, *range(6)]),
             "b": random.randrange(4),
@@ -44,7 +46,9 @@ def clause(random: Random) -> Clause:
          (("o", "ASC NULLS LAST"), ("t", ""))]
     )  # fmt: skip
     partition = random.choice([("k",), ("k",), ()])
-    return Clause(found, definitions, measures, unions, (skip, target), order, partition)
+    within = random.choice([10, 25, 60]) if random.random() < 0.15 else None
+    order = order if within is None else (("at", ""),)
+    return Clause(found, definitions, measures, unions, (skip, target), order, partition, within)
 
 
 def pattern(random: Random, depth: int, letters: str) -> Pattern:

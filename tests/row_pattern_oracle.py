@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import permutations
 from typing import Any
 
@@ -143,6 +144,7 @@ class Clause:
     skip: tuple[str, str | None]
     order: tuple[tuple[str, str], ...]  # a column, and what stands behind it
     partition: tuple[str, ...] = ("k",)
+    within: int | None = None  # minutes of `at`, as Flink has it
 
     def of(self, variable: str | None) -> frozenset[str] | None:
         return None if variable is None else frozenset(self.unions.get(variable, (variable,)))
@@ -334,7 +336,10 @@ def rows_of(clause: Clause, table: Sequence[Row]) -> list[tuple[Any, ...]]:
 
 def first_match(clause: Clause, rows: Sequence[Row], start: int) -> Labels | None:
     def fits(labels: Labels) -> bool:
-        if start + len(labels) > len(rows):
+        at = start + len(labels) - 1
+        if at >= len(rows):
+            return False
+        if clause.within is not None and rows[at]["at"] - rows[start]["at"] >= timedelta(minutes=clause.within):
             return False
         condition = clause.definitions.get(labels[-1])
         return condition is None or condition.of(clause, Seen(rows, start, labels, 0)) is True
@@ -363,7 +368,7 @@ def partitions(clause: Clause, table: Sequence[Row]) -> list[list[Row]]:
         for column, how in reversed(clause.order):
             descending = how.startswith("DESC")
             nulls_last = how.endswith("LAST") or (descending and "NULLS" not in how)
-            rows.sort(key=lambda row: -(row[column] or 0) if descending else (row[column] or 0))
+            rows.sort(key=lambda row: row[column] or 0, reverse=descending)
             rows.sort(key=lambda row: (row[column] is None) == nulls_last)
     return list(groups.values())
 
@@ -380,6 +385,7 @@ def as_sql(clause: Clause) -> str:
         "ONE ROW PER MATCH",
         f"AFTER MATCH SKIP {clause.skip[0]}{f' {clause.skip[1]}' if clause.skip[1] else ''}",
         f"PATTERN ({clause.pattern})",
+        "" if clause.within is None else f"WITHIN INTERVAL '{clause.within}' MINUTE",
         f"SUBSET {', '.join(unions)}" if unions else "",
         f"DEFINE {', '.join(f'{v} AS {c}' for v, c in clause.definitions.items())}" if clause.definitions else "",
     ]

@@ -21,8 +21,9 @@ from cepc_grammar.sql.parser import parse_sql
 from . import row_pattern_clauses as clauses
 from . import row_pattern_oracle as sql
 
-TABLE = "CREATE TABLE numbers (k STRING, t INT, o INT, a INT, b INT);\n"
-SCHEMA = pa.schema([("k", pa.string()), *((name, pa.int32()) for name in "toab")])
+TABLE = "CREATE TABLE numbers (k STRING, t INT, o INT, a INT, b INT, at TIMESTAMP);\n"
+TIME = pa.timestamp("us", "UTC")
+SCHEMA = pa.schema([("k", pa.string()), *((name, pa.int32()) for name in "toab"), ("at", TIME)])
 NOT_THERE = frozenset({"E0952", "E0954"})
 
 

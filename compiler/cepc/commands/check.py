@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from ..own_process import OWN_PROCESS, keep_garbage
+from .sql import checked_sql, is_sql
 
 
 @click.command()
@@ -15,7 +16,7 @@ from ..own_process import OWN_PROCESS, keep_garbage
 )  # fmt: skip
 @click.pass_context
 def check(ctx: click.Context, files: tuple[str, ...], form: str) -> None:
-    """Report every error and warning of a program.
+    """Report every error and warning of a program, or of MATCH_RECOGNIZE in SQL texts, files that end in `.sql`.
 
     Several FILES together are one program: the queries in one and the STREAM in another, for example. `-` is standard
     input. Warnings do not fail.
@@ -25,7 +26,7 @@ def check(ctx: click.Context, files: tuple[str, ...], form: str) -> None:
 
     if ctx.obj == OWN_PROCESS:
         keep_garbage()
-    checked = check_files(files)
+    checked = checked_sql(files).checked if is_sql(files) else check_files(files)
     if form == "json":
         from ..diagnostics.as_json import as_json
 

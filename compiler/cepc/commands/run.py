@@ -34,6 +34,7 @@ from .common import (
     warn,
 )
 from .optimisation import check, optimisation, options_of
+from .sql import is_sql, right_sql, rows_loaded, shown, table_places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from .. import model
     from ..checked import Checked
     from ..reading.files import EventSource
+    from ..row_patterns.texts import SqlProgram
     from ..running.local import Report
     from ..shared_plans import Options
 
@@ -110,9 +112,10 @@ def _size(_ctx: click.Context, _option: click.Parameter, text: str | None) -> in
 @click.command(
     help=f"""Run a program's queries over events, in this process or by Spark.
 
-    Several FILES together are one program. Events are {_FORMATS}; a directory is all of
-    its files. A stream that is declared with FROM needs no --events; its path is looked for from here, then from where
-    the program's file is. The rows go to standard output, sorted; everything else to standard error.
+    Several FILES together are one program; those that end in .sql are SQL with MATCH_RECOGNIZE. Events are
+    {_FORMATS}; a directory is all of its files. A stream that is declared with FROM needs no --events; its path is
+    looked for from here, then from where the program's file is. The rows go to standard output, sorted; everything else
+    to standard error.
     """
 )
 @click.argument("files", nargs=-1, required=True, type=click.Path())
@@ -174,20 +177,25 @@ def run(
     check_standard_input(files, given)
     stages = Stages()
     with stages("checking the program"):
-        checked = right_program(ctx, files)
+        sql = right_sql(ctx, files) if is_sql(files) else None
+        checked = right_program(ctx, files) if sql is None else sql.checked
+    if sql is not None and engine.name == "spark":
+        raise click.UsageError(
+            "SQL texts are answered in this process; with Spark by `cepc.sql(spark, text)` of Python"
+        )
     if ctx.obj == OWN_PROCESS and engine.name == "local":  # Spark has uses for pandas
         keep_arrow_from_pandas()
     try:
         program = chosen_program(checked, queries)
-        given = events_of(program, checked, given)
+        given = events_of(program, checked, given) if sql is None else given
         options = options_of(sharing, program)
         write = _written_by(ctx, wanted, len(program.queries), engine.threads)
         results = wanted.files(query.name for query in program.queries)
         _look_at_names(wanted.page, given.dead, results)
         if wanted.page is not None:
             _look_at_page(wanted.page)
-        by = partial(_by_spark if engine.name == "spark" else _by_this_process, engine=engine, results=results)
-        report = by(program, checked, given, options, stages)
+        by = _by_spark if engine.name == "spark" else partial(_by_this_process, sql=sql)
+        report = by(program, checked, given, options, stages, engine, results)
         with stages("writing rows"):
             _write(report.tables, write, wanted)
         if wanted.page is not None:
@@ -195,7 +203,7 @@ def run(
     except CepcError as error:
         failed(ctx, error, checked.sources)
     warn(report.warnings, checked.sources)
-    for line in no_rows(program, report, checked.sources):
+    for line in no_rows(program, report, checked.sources) if sql is None else ():
         click.echo(visible(line), err=True)
     click.echo(summary(report, wanted), err=True)
 
@@ -208,6 +216,7 @@ def _by_this_process(
     stages: Stages,
     engine: Engine,
     results: Iterable[Path],
+    sql: SqlProgram | None = None,
 ) -> Report:
     from ..running import local
     from ..running.allocation import keep_what_is_freed
@@ -218,13 +227,16 @@ def _by_this_process(
         import pyarrow
 
         pyarrow.set_cpu_count(engine.asked_threads)  # Arrow decodes columns of Parquet by threads of its own
-    places, resources = places_of(program, given), engine.resources
+    resources = engine.resources
+    places = places_of(program, given) if sql is None else table_places(sql, given)
     _look_at_results(results, places)
     with Progress(sys.stderr) as progress:
-        return local.run(
-            program, loaded_from(places, given, progress, resources), checked.sources, progress.running, options,
-            stages, resources,
-        )  # fmt: skip
+        if sql is None:
+            loaded = loaded_from(places, given, progress, resources)
+        else:
+            loaded = rows_loaded(sql, places, given, progress, engine.threads)
+        report = local.run(program, loaded, checked.sources, progress.running, options, stages, resources)
+    return report if sql is None else shown(report, sql)
 
 
 def _by_spark(

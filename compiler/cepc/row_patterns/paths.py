@@ -7,7 +7,8 @@ before in the partition, too.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from dataclasses import field
+from typing import TYPE_CHECKING, Final
 
 from cepc_runtime.cheap_dataclass import dataclass
 
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 Distance = int | None
 """How many rows ago the last row of some places was; None where there was none; 0 for "it depends"."""
 
-DEPENDS = 0
+DEPENDS: Final = 0
+FARTHEST: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +38,19 @@ class RowPaths:
     before: Mapping[int, frozenset[int]]
     after: Mapping[int, frozenset[int]]
     ends: frozenset[int]
+    _known: dict[frozenset[int], dict[int, set[Distance]]] = field(default_factory=dict, compare=False, repr=False)
 
     def states(self, place: int) -> list[int]:
         return [state for state, found in self.place_of.items() if found == place]
 
     def distances(self, places: Collection[int]) -> dict[int, set[Distance]]:
         """For each state, how many rows before its own the last row of the places may have been."""
+        of = frozenset(places)
+        if of not in self._known:
+            self._known[of] = self._distances(of)
+        return self._known[of]
+
+    def _distances(self, places: frozenset[int]) -> dict[int, set[Distance]]:
         known: dict[int, set[Distance]] = defaultdict(set)
         known[0] = {None}
         waiting = [0]
@@ -55,10 +64,10 @@ class RowPaths:
         return known
 
     def _further(self, distance: Distance) -> Distance:
-        """One row more; what is further away than there are states is so in more than one way."""
+        """One row more; beyond a number it is not counted."""
         if distance is None or distance == DEPENDS:
             return distance
-        return distance + 1 if distance <= len(self.place_of) else DEPENDS
+        return distance + 1 if distance < FARTHEST else DEPENDS
 
     def last_before(self, place: int, places: Collection[int]) -> set[Distance]:
         """How many rows before one at the place the last row of some places may have been."""
