@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from collections import Counter
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
+from cepc.cli import cepc
 from cepc.compiled_program import Compiled
 from cepc.errors import RunError
 from cepc.row_patterns.number_table import number_table
 from cepc.row_patterns.program import NamedClause, program_of
 from cepc.row_patterns.results import shown_table
 from cepc.row_patterns.tables import table_of
+from cepc.row_patterns.texts import sql_program
 from cepc_grammar.source import Source
 from cepc_grammar.sql.parser import parse_sql
 
 from . import row_pattern_clauses as clauses
 from . import row_pattern_oracle as sql
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 TABLE = "CREATE TABLE numbers (k STRING, t INT, o INT, a INT, b INT, at TIMESTAMP);\n"
 TIME = pa.timestamp("us", "UTC")
@@ -81,3 +88,158 @@ def test_random_clauses_have_the_rows_that_sql_says(seed: int) -> None:
     assert compared > 100
     assert count > 3 * compared
     assert empty < compared / 2
+
+
+# ---- known tasks -----------------------------------------------------------------------------------------------------
+
+PRICES = {"x": [12, 17, 9, 8, 20, 21, 19, 22], "y": [5, 4, 3, 4]}
+ROWS: list[dict[str, Any]] = [
+    {"k": k, "t": t, "o": None, "a": a, "b": 0} for k, prices in PRICES.items() for t, a in enumerate(prices, 1)
+]
+FALL_AND_RISE = "DEFINE DOWN AS DOWN.a < PREV(DOWN.a), UP AS UP.a > PREV(UP.a)"
+V = f"MEASURES STRT.a AS a, LAST(DOWN.a) AS b, LAST(UP.a) AS c {{}} PATTERN (STRT DOWN+ UP+) {FALL_AND_RISE}"
+
+KNOWN = {
+    "a V, one after the other": (V.format(""), [("x", 17, 8, 21), ("y", 5, 3, 4)]),
+    "a V from each row": (
+        V.format("AFTER MATCH SKIP TO NEXT ROW"),
+        [("x", 17, 8, 21), ("x", 9, 8, 21), ("x", 21, 19, 22), ("y", 5, 3, 4), ("y", 4, 3, 4)],
+    ),
+    "a V from the top of the one before": (
+        V.format("AFTER MATCH SKIP TO LAST UP"),
+        [("x", 17, 8, 21), ("x", 21, 19, 22), ("y", 5, 3, 4)],
+    ),
+    "the row of a variable before, first there, then the last": (
+        "MEASURES FIRST(DOWN.a) AS a, LAST(DOWN.a) AS b, UP.a AS c PATTERN (DOWN{2,} UP) DEFINE DOWN AS LAST(DOWN.a, 1) IS NULL OR DOWN.a < LAST(DOWN.a, 1), UP AS UP.a > LAST(DOWN.a)",
+        [("x", 17, 8, 20), ("x", 21, 19, 22), ("y", 5, 3, 4)],
+    ),
+    "as few rows as will do": (
+        "MEASURES COUNT(A.*) AS n, B.a AS b PATTERN (A+? B) DEFINE B AS B.a > 19",
+        [("x", 4, 20), ("x", 2, 22)],
+    ),
+    "alternatives": (
+        "MEASURES a AS a, CLASSIFIER() AS c PATTERN (low | High) DEFINE LOW AS a < 10, high AS high.a >= 20",
+        [("x", 9, "low"), ("x", 8, "low"), ("x", 20, "High"), ("x", 21, "High"), ("x", 22, "High")]
+        + [("y", a, "low") for a in PRICES["y"]],
+    ),
+    "empty matches are rows and have numbers": (
+        "MEASURES COUNT(*) AS n, MATCH_NUMBER() AS m, LAST(A.a) AS a PATTERN (A*) DEFINE A AS a > 19",
+        [*(("x", 0, m, None) for m in (1, 2, 3, 4, 6)), ("x", 2, 5, 21), ("x", 1, 7, 22)]
+        + [("y", 0, m, None) for m in range(1, 5)],
+    ),
+    "any order": (
+        "MEASURES CLASSIFIER() AS c, FIRST(t) AS t PATTERN (PERMUTE(A, B)) DEFINE A AS a < 10, B AS a >= 20",
+        [("x", "B", 4)],
+    ),
+    "a running sum": (
+        "MEASURES SUM(A.a) AS s PATTERN (A+) DEFINE A AS SUM(A.a) <= 30",
+        [("x", 29), ("x", 17), ("x", 20), ("x", 21), ("x", 19), ("x", 22), ("y", 16)],
+    ),
+    "rows beside the match": (
+        "MEASURES PREV(FIRST(A.a)) AS before, NEXT(LAST(A.a), 2) AS after, FINAL LAST(A.a) AS last PATTERN (A{2}) DEFINE A AS a < 10",
+        [("x", 17, 21, 8), ("y", None, 4, 4), ("y", 4, None, 4)],
+    ),
+    "a union of variables": (
+        "MEASURES MAX(ends.a) AS m, COUNT(ends.*) AS n, CLASSIFIER(ends) AS c PATTERN (A B+ C) SUBSET ends = (A, C) DEFINE B AS B.a < A.a, C AS C.a > A.a",
+        [("x", 20, 2, "C"), ("x", 22, 2, "C")],
+    ),
+    "what another variable's row may lack": (
+        "MEASURES COUNT(A.*) AS n, B.t AS t PATTERN (A* B) DEFINE A AS A.a < 9, B AS B.a > 20 OR B.a > LAST(A.a) + 11",
+        [("x", 1, 5), ("x", 0, 6), ("x", 0, 8)],
+    ),
+    "rows of a repetition compared within it": (
+        "MEASURES COUNT(*) AS n PATTERN ((A B)+) DEFINE B AS B.a <> A.a, A AS A.a > B.a OR A.a < 20",
+        [("x", 8), ("y", 4)],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_a_known_task_has_its_rows(name: str) -> None:
+    text, expected = KNOWN[name]
+    assert Counter(found(f"MATCH_RECOGNIZE (PARTITION BY k ORDER BY t {text})", ROWS)) == Counter(expected)
+
+
+# ---- what is wrong, or not there -------------------------------------------------------------------------------------
+
+WRONG = {
+    "PARTITION BY k ORDER BY t MEASURES 1 AS n ALL ROWS PER MATCH PATTERN (A)": ("E0952", "ALL ROWS PER MATCH"),
+    "PARTITION BY k MEASURES 1 AS n PATTERN (A)": ("E0952", None),
+    "ORDER BY t MEASURES 1 AS n PATTERN (^ A)": ("E0952", "^"),
+    "ORDER BY t MEASURES 1 AS n PATTERN (A*?)": ("E0952", "A"),
+    "ORDER BY t MEASURES 1 AS n PATTERN (())": ("E0952", None),
+    "ORDER BY t PATTERN (A)": ("E0952", None),
+    "ORDER BY t MEASURES LAST(A.a, 1) AS n PATTERN (A+)": ("E0952", "LAST(A.a, 1)"),
+    "ORDER BY t MEASURES 1 AS n PATTERN (A+) DEFINE A AS FINAL LAST(A.a) > 1": ("E0952", "FINAL LAST(A.a)"),
+    "ORDER BY t MEASURES 1 AS n PATTERN (A+) DEFINE A AS MATCH_NUMBER() > 1": ("E0952", "MATCH_NUMBER()"),
+    "ORDER BY t MEASURES AVG(a) AS n PATTERN (A B)": ("E0952", "AVG(a)"),
+    "ORDER BY t MEASURES COUNT(DISTINCT A.a) AS n PATTERN (A)": ("E0952", "COUNT(DISTINCT A.a)"),
+    "ORDER BY t MEASURES 1 AS n PATTERN (A B) DEFINE B AS SUM(A.a) > 1": ("E0952", "SUM(A.a)"),
+    "ORDER BY t DESC MEASURES 1 AS n PATTERN (A) WITHIN INTERVAL '1' HOUR": ("E0952", "INTERVAL '1' HOUR"),
+    "ORDER BY t MEASURES z AS n PATTERN (A)": ("E0953", "z"),
+    "ORDER BY t MEASURES A.a AS n, A.b AS N PATTERN (A)": ("E0953", "N"),
+    "ORDER BY t MEASURES Z.a AS n PATTERN (A)": ("E0953", "Z"),
+    "ORDER BY t MEASURES 1 AS n PATTERN (A) DEFINE B AS a > 1": ("E0953", "B"),
+    "ORDER BY t MEASURES 1 AS n PATTERN (A) DEFINE A AS a > 1, a AS a < 1": ("E0953", "a"),
+    "ORDER BY t MEASURES 1 AS n PATTERN (A B) SUBSET u = (A, C)": ("E0953", "C"),
+    "ORDER BY t MEASURES LAST(A.a + B.a) AS n PATTERN (A B)": ("E0953", "LAST(A.a + B.a)"),
+    "ORDER BY t MEASURES 1 AS n PATTERN (A) DEFINE A AS PREV(a, b) > 1": ("E0953", "b"),
+    "ORDER BY t MEASURES 1 AS n PATTERN ((A+ B)+) DEFINE B AS B.a > FIRST(A.a) AND A AS 1": ("E0951", "AS"),
+    "ORDER BY t MEASURES 1 AS n PATTERN ((A B+)+) DEFINE B AS B.a > LAST(A.a)": ("E0954", "LAST(A.a)"),
+    "ORDER BY t MEASURES 1 AS n PATTERN (A+) DEFINE A AS a": ("E0304", "a"),
+}
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_what_is_wrong_is_said_in_its_place(text: str) -> None:
+    code, place = WRONG[text]
+    source = Source("text.sql", TABLE + f"SELECT * FROM numbers MATCH_RECOGNIZE ({text})")
+    (diagnostic,) = sql_program([source]).checked.diagnostics
+    assert diagnostic.code == code, diagnostic
+    shown = source.text[diagnostic.span.start : diagnostic.span.end]
+    assert shown == place or (place is None and shown.startswith("MATCH_RECOGNIZE ("))
+
+
+PLAIN: dict[str, list[tuple[Any, ...]]] = {
+    "SELECT k, n AS m FROM numbers MATCH_RECOGNIZE ({}) AS t": [("k", "m"), ("x", 3), ("y", 4)],
+    "SELECT T.n FROM numbers MATCH_RECOGNIZE ({}) t WHERE t.N > 3 AND k = 'y'": [("n",), (4,)],
+    "SELECT * FROM numbers MATCH_RECOGNIZE ({}) WHERE match_start = 1": [("k", "n", "match_start"), ("y", 4, 1)],
+}
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_a_plain_select_is_answered_here(text: str, tmp_path: Path) -> None:
+    clause = "PARTITION BY k ORDER BY t MEASURES COUNT(*) AS n, FIRST(t) AS match_start PATTERN (A{3,}) DEFINE A AS a < 21 AND t > 0 AND a <> 12 AND a <> 17 AND a <> 19 "
+    pq.write_table(pa.Table.from_pylist(ROWS, SCHEMA), tmp_path / "numbers.parquet")
+    created = TABLE.replace(");", f") USING parquet LOCATION '{tmp_path / 'numbers.parquet'}';")
+    (tmp_path / "q.sql").write_text(created + text.format(clause))
+    done = CliRunner().invoke(cepc, ["run", str(tmp_path / "q.sql"), "--format", "csv"])
+    assert done.stdout.splitlines() == [",".join(map(str, row)) for row in PLAIN[text]], done.output
+
+
+OTHERS = {
+    "ORDER BY k": "ORDER",
+    "JOIN numbers USING (k)": "JOIN",
+    "WHERE n > (SELECT 1)": "SELECT",
+}
+
+
+@pytest.mark.parametrize("behind", OTHERS)
+def test_what_needs_spark_is_said_to(behind: str, tmp_path: Path) -> None:
+    (tmp_path / "q.sql").write_text(
+        TABLE + "SELECT k FROM numbers MATCH_RECOGNIZE (PARTITION BY k ORDER BY t MEASURES COUNT(*) AS n PATTERN (A)) "
+        f"AS m {behind};"
+    )
+    assert CliRunner().invoke(cepc, ["check", str(tmp_path / "q.sql")]).exit_code == 0
+    done = CliRunner().invoke(cepc, ["run", str(tmp_path / "q.sql")])
+    assert done.exit_code == 1
+    assert "E0956" in done.output
+
+
+def test_clauses_of_one_order_are_queries_of_one_stream() -> None:
+    one = "SELECT * FROM numbers MATCH_RECOGNIZE (PARTITION BY k ORDER BY {} MEASURES COUNT(*) AS n PATTERN (A {}));"
+    text = TABLE + "".join(one.format(order, more) for order, more in (("t", "B"), ("t", "C+"), ("t DESC", "B")))
+    program = sql_program([Source("q.sql", text)])
+    assert {query.name: query.stream for query in program.checked.program.queries} == {  # type: ignore[union-attr]
+        "numbers": "numbers'", "numbers_2": "numbers'", "numbers_3": "numbers''",
+    }  # fmt: skip

@@ -79,6 +79,7 @@ def shown(report: Report, program: SqlProgram) -> Report:
     """The rows as SQL has them. Raises RunError."""
     from ..row_patterns.results import shown_table
     from ..row_patterns.selecting import selected
+    from ..writing.order import in_order
 
     tables = {}
     for name, table in report.tables.items():
@@ -86,7 +87,8 @@ def shown(report: Report, program: SqlProgram) -> Report:
         found = shown_table(table, clause, program.checked.sources)
         assert select is not None
         columns = selected(select, clause)
-        tables[name] = found.select([place for place, _ in columns]).rename_columns([called for _, called in columns])
+        found = found.select([place for place, _ in columns]).rename_columns([called for _, called in columns])
+        tables[name] = in_order(found)
     return replace(report, tables=tables)
 
 

@@ -44,22 +44,27 @@ def run_sql(spark: Any, text: str) -> Any:
 
 def _with_views(spark: Any, statement: SqlStatement, source: Source) -> str:
     """The statement with the name of a view in place of each clause and its table."""
-    text = source.text
+    pieces, at = list[str](), statement.span.start
+    for found, frame in zip(statement.clauses, clause_frames(spark, statement, source), strict=True):
+        view = f"match_recognize_{uuid4().hex}"
+        frame.createOrReplaceTempView(view)
+        lines = source.text.count("\n", found.place.start, found.place.end)  # for what Spark says of later ones
+        pieces += (source.text[at : found.place.start], view + "\n" * lines)
+        at = found.place.end
+    return "".join((*pieces, source.text[at : statement.span.end]))
+
+
+def clause_frames(spark: Any, statement: SqlStatement, source: Source) -> list[Any]:
+    """A DataFrame for each clause of a statement, answered together. Raises ProgramError."""
     if not statement.clauses:
-        return text[statement.span.start : statement.span.end]
+        return []
     named, frames = _over_tables(spark, statement, source)
     program = program_of(named, {source.name: source})
     if program.checked.program is None:
         raise ProgramError(program.checked.diagnostics, program.checked.sources)
     events = {name: number_frame(frames[rows.order.table], rows) for name, rows in program.rows.items()}
     found = dataframes(program.checked.program, program.checked.sources, events, session=spark)
-    pieces, at = list[str](), statement.span.start
-    for clause in named:
-        view = f"match_recognize_{uuid4().hex}"
-        shown_frame(found[clause.name], program.clauses[clause.name]).createOrReplaceTempView(view)
-        pieces += (text[at : clause.found.place.start], view)
-        at = clause.found.place.end
-    return "".join((*pieces, text[at : statement.span.end]))
+    return [shown_frame(found[clause.name], program.clauses[clause.name]) for clause in named]
 
 
 def _over_tables(spark: Any, statement: SqlStatement, source: Source) -> tuple[list[NamedClause], dict[str, Any]]:

@@ -1,0 +1,109 @@
+"""`cepc.sql`: MATCH_RECOGNIZE in a text of Spark's has the rows that SQL says, and the rest of the text is Spark's."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import cepc
+from cepc.errors import ProgramError
+from cepc.row_patterns.on_spark import clause_frames
+from cepc.row_patterns.texts import sql_program
+from cepc_grammar.source import Source
+from cepc_grammar.sql.parser import parse_sql
+
+from . import row_pattern_clauses as clauses
+from . import row_pattern_oracle as sql
+from .test_row_patterns import TABLE
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+
+COLUMNS = "k STRING, t INT, at TIMESTAMP, o INT, a INT, b INT"
+PRICES = [("x", t, price) for t, price in enumerate((12, 17, 9, 8, 20, 21, 19, 22), 1)] + [("y", 1, 5), ("y", 2, 4)]
+V = """prices MATCH_RECOGNIZE (
+  PARTITION BY Symbol ORDER BY t
+  MEASURES FIRST(t) AS match_start, MIN(DOWN.price) AS low, COUNT(*) AS `rows there`
+  PATTERN (STRT DOWN+ UP+)
+  DEFINE DOWN AS price < PREV(price), UP AS price > PREV(price)
+)"""
+
+
+@pytest.fixture(scope="module")
+def prices(spark: SparkSession) -> None:
+    spark.createDataFrame(PRICES, "symbol STRING, t INT, price INT").createOrReplaceTempView("prices")
+
+
+def rows(frame: DataFrame) -> list[tuple[Any, ...]]:
+    return [tuple(row) for row in frame.collect()]
+
+
+def test_random_clauses_of_one_statement_have_the_rows_that_sql_says(spark: SparkSession) -> None:
+    random, wanted = Random(1), list[sql.Clause]()
+    given = clauses.rows(random, 30)
+    spark.createDataFrame([tuple(row[n.split()[0]] for n in COLUMNS.split(", ")) for row in given], COLUMNS)\
+        .createOrReplaceTempView("numbers")  # fmt: skip
+    while len(wanted) < 24:
+        clause = clauses.clause(random)
+        is_there = sql_program([Source("t", f"{TABLE} SELECT * FROM numbers {sql.as_sql(clause)}")]).checked.ok
+        try:
+            wanted += [clause] if is_there and sql.rows_of(clause, given) else []
+        except sql.SkipError:
+            continue
+    text = ", ".join(f"numbers {sql.as_sql(clause)} m{i}" for i, clause in enumerate(wanted))
+    source = Source("text", f"SELECT * FROM {text}")
+    (statement,) = parse_sql(source).statements
+    compared = 0
+    for clause, frame in zip(wanted, clause_frames(spark, statement, source), strict=True):
+        expected = sql.rows_of(clause, given)
+        assert Counter(rows(frame)) == Counter(expected), sql.as_sql(clause)
+        compared += len(expected)
+    assert compared > 100
+
+
+@pytest.mark.usefixtures("prices")
+def test_a_clause_stands_in_any_query(spark: SparkSession) -> None:
+    text = f"""
+        CREATE OR REPLACE TEMPORARY VIEW low AS SELECT symbol, max(low) AS low FROM {V} GROUP BY symbol;
+        SELECT p.symbol, count(*) AS above, m.`rows there` FROM prices p JOIN low USING (symbol)
+        JOIN {V} AS m ON m.symbol = p.symbol AND m.match_start = 2 -- MATCH_RECOGNIZE ( in a comment
+        WHERE price > low.low AND 'MATCH_RECOGNIZE (' <> p.symbol
+        GROUP BY ALL"""
+    assert rows(cepc.sql(spark, text)) == [("x", 7, 5)]
+
+
+@pytest.mark.usefixtures("prices")
+def test_a_text_without_the_clause_is_sparks(spark: SparkSession) -> None:
+    assert rows(cepc.sql(spark, "SELECT count(*) FROM prices WHERE symbol = 'x;'")) == [(0,)]
+
+
+@pytest.mark.usefixtures("prices")
+def test_where_nothing_can_be_skipped_to_the_query_fails(spark: SparkSession) -> None:
+    text = "SELECT 1 FROM prices MATCH_RECOGNIZE (ORDER BY t MEASURES 1 AS n AFTER MATCH SKIP TO LAST A PATTERN (A))"
+    with pytest.raises(Exception, match="AFTER MATCH SKIP TO LAST A: a match has no row of A"):
+        cepc.sql(spark, text).collect()
+
+
+@pytest.mark.usefixtures("prices")
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "SELECT * FROM nowhere MATCH_RECOGNIZE (ORDER BY t MEASURES 1 AS n PATTERN (A))",
+            "there is no table `nowhere`",
+        ),
+        ("WITH c AS (SELECT 1 AS t) SELECT * FROM c MATCH_RECOGNIZE (ORDER BY t MEASURES 1 AS n PATTERN (A))", "WITH"),
+        ("SELECT * FROM prices MATCH_RECOGNIZE (ORDER BY z MEASURES 1 AS n PATTERN (A))", "has no column `z`"),
+        ("SELECT * FROM (SELECT 1) MATCH_RECOGNIZE (ORDER BY z MEASURES 1 AS n PATTERN (A))", "over what is no name"),
+        ("SELECT * FROM prices p MATCH_RECOGNIZE (ORDER BY t MEASURES 1 AS n PATTERN (A))", "an alias before"),
+    ],
+)
+def test_what_is_wrong_with_a_clause_is_said_of_the_text(spark: SparkSession, text: str, said: str) -> None:
+    with pytest.raises(ProgramError) as raised:
+        cepc.sql(spark, text)
+    assert said in str(raised.value)
