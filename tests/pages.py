@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from click.testing import CliRunner
 
 from cepc.api import check_text
+from cepc.cli import cepc
 from cepc.compiled_program import Compiled
 from cepc.writing.show import show
 
@@ -45,17 +47,24 @@ def blocks(page: Path) -> list[Block]:
 
 
 def with_rows(page: Path, folder: Path) -> str:
-    """The page, each ```rows block of which says what the ```cep block before it gives for the ```csv block before
-    it.
+    """The page, each ```rows block of which says what the ```cep or ```sql block before it gives for the ```csv block
+    before it.
     """
     last: dict[str, str] = {}
 
     def block(found: re.Match[str]) -> str:
         kind, text = found.groups()
+        if kind == "sql":
+            last.pop("cep", None)
         if kind != "rows":
             last[kind] = text
             return found.group()
-        return f"```rows\n{rows_of(last['cep'], last['csv'], folder)}```"
+        rows = (
+            rows_of(last["cep"], last["csv"], folder)
+            if "cep" in last
+            else sql_rows_of(last["sql"], last["csv"], folder)
+        )
+        return f"```rows\n{rows}```"
 
     return _BLOCK.sub(block, page.read_text(encoding="utf-8"))
 
@@ -68,6 +77,15 @@ def rows_of(program: str, events: str, folder: Path) -> str:
     out = io.StringIO()
     show(Compiled(checked, checked.program).run(str(folder / "events.csv")), out, None, colour=False)
     return out.getvalue()
+
+
+def sql_rows_of(text: str, events: str, folder: Path) -> str:
+    """What `cepc run --format table` prints of a text over the table in `ticker.csv`."""
+    (folder / "ticker.csv").write_text(events, encoding="utf-8")
+    (folder / "turns.sql").write_text(text, encoding="utf-8")
+    done = CliRunner().invoke(cepc, ["run", str(folder / "turns.sql"), "--format", "table"])
+    assert done.exit_code == 0, done.output
+    return done.stdout
 
 
 def with_output(page: Path, folder: Path) -> str:

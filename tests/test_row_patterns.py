@@ -99,7 +99,7 @@ ROWS: list[dict[str, Any]] = [
 FALL_AND_RISE = "DEFINE DOWN AS DOWN.a < PREV(DOWN.a), UP AS UP.a > PREV(UP.a)"
 V = f"MEASURES STRT.a AS a, LAST(DOWN.a) AS b, LAST(UP.a) AS c {{}} PATTERN (STRT DOWN+ UP+) {FALL_AND_RISE}"
 
-KNOWN = {
+KNOWN: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
     "a V, one after the other": (V.format(""), [("x", 17, 8, 21), ("y", 5, 3, 4)]),
     "a V from each row": (
         V.format("AFTER MATCH SKIP TO NEXT ROW"),
