@@ -48,7 +48,8 @@ def clause(random: Random) -> Clause:
     partition = random.choice([("k",), ("k",), ()])
     within = random.choice([10, 25, 60]) if random.random() < 0.15 else None
     order = order if within is None else (("at", ""),)
-    return Clause(found, definitions, measures, unions, (skip, target), order, partition, within)
+    edges = random.choice(["^", "$", "$", "^$"]) if random.random() < 0.1 else ""
+    return Clause(found, definitions, measures, unions, (skip, target), order, partition, within, edges)
 
 
 def pattern(random: Random, depth: int, letters: str) -> Pattern:

@@ -145,6 +145,7 @@ class Clause:
     order: tuple[tuple[str, str], ...]  # a column, and what stands behind it
     partition: tuple[str, ...] = ("k",)
     within: int | None = None  # minutes of `at`, as Flink has it
+    edges: str = ""  # `^` before the pattern, `$` behind it
 
     def of(self, variable: str | None) -> frozenset[str] | None:
         return None if variable is None else frozenset(self.unions.get(variable, (variable,)))
@@ -344,7 +345,10 @@ def first_match(clause: Clause, rows: Sequence[Row], start: int) -> Labels | Non
         condition = clause.definitions.get(labels[-1])
         return condition is None or condition.of(clause, Seen(rows, start, labels, 0)) is True
 
-    return next(ways(clause.pattern, (), fits), None)
+    if "^" in clause.edges and start > 0:
+        return None
+    ends = (w for w in ways(clause.pattern, (), fits) if "$" not in clause.edges or start + len(w) == len(rows))
+    return next(ends, None)
 
 
 def following(clause: Clause, seen: Seen) -> int:
@@ -376,6 +380,12 @@ def partitions(clause: Clause, table: Sequence[Row]) -> list[list[Row]]:
 # ---- as text ---------------------------------------------------------------------------------------------------------
 
 
+def _at_edges(clause: Clause) -> str:
+    before, behind = ("^ " if "^" in clause.edges else ""), (" $" if "$" in clause.edges else "")
+    body = f"({clause.pattern})" if clause.edges and isinstance(clause.pattern, Alternatives) else clause.pattern
+    return f"{before}{body}{behind}"
+
+
 def as_sql(clause: Clause) -> str:
     unions = [f"{union} = ({', '.join(members)})" for union, members in clause.unions.items()]
     lines = [
@@ -384,7 +394,7 @@ def as_sql(clause: Clause) -> str:
         f"MEASURES {', '.join(f'{measure} AS {name}' for name, measure in clause.measures.items())}",
         "ONE ROW PER MATCH",
         f"AFTER MATCH SKIP {clause.skip[0]}{f' {clause.skip[1]}' if clause.skip[1] else ''}",
-        f"PATTERN ({clause.pattern})",
+        f"PATTERN ({_at_edges(clause)})",
         "" if clause.within is None else f"WITHIN INTERVAL '{clause.within}' MINUTE",
         f"SUBSET {', '.join(unions)}" if unions else "",
         f"DEFINE {', '.join(f'{v} AS {c}' for v, c in clause.definitions.items())}" if clause.definitions else "",

@@ -147,6 +147,14 @@ KNOWN: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
         "MEASURES COUNT(A.*) AS n, B.t AS t PATTERN (A* B) DEFINE A AS A.a < 9, B AS B.a > 20 OR B.a > LAST(A.a) + 11",
         [("x", 1, 5), ("x", 0, 6), ("x", 0, 8)],
     ),
+    "from the start of a partition": (
+        "MEASURES LAST(A.a) AS a PATTERN (^ A+) DEFINE A AS A.a < 18",
+        [("x", 8), ("y", 4)],
+    ),
+    "up to the end of a partition": (
+        "MEASURES FIRST(A.a) AS a PATTERN (A+ $) DEFINE A AS A.a > 8 OR A.t > 2",
+        [("x", 12), ("y", 3)],
+    ),
     "rows of a repetition compared within it": (
         "MEASURES COUNT(*) AS n PATTERN ((A B)+) DEFINE B AS B.a <> A.a, A AS A.a > B.a OR A.a < 20",
         [("x", 8), ("y", 4)],
@@ -165,7 +173,8 @@ def test_a_known_task_has_its_rows(name: str) -> None:
 WRONG = {
     "PARTITION BY k ORDER BY t MEASURES 1 AS n ALL ROWS PER MATCH PATTERN (A)": ("E0952", "ALL ROWS PER MATCH"),
     "PARTITION BY k MEASURES 1 AS n PATTERN (A)": ("E0952", None),
-    "ORDER BY t MEASURES 1 AS n PATTERN (^ A)": ("E0952", "^"),
+    "ORDER BY t MEASURES 1 AS n PATTERN (A ^ B)": ("E0952", "^"),
+    "ORDER BY t MEASURES 1 AS n PATTERN ((A | B) $)": ("E0952", "$"),
     "ORDER BY t MEASURES 1 AS n PATTERN (A*?)": ("E0952", "A"),
     "ORDER BY t MEASURES 1 AS n PATTERN (())": ("E0952", None),
     "ORDER BY t PATTERN (A)": ("E0952", None),

@@ -19,12 +19,22 @@ from .measures import MeasureWriter
 from .navigation import ClauseScope, RefusedError
 from .numbered import NumberedRows, RowOrder, SortColumn, unused
 from .paths import paths_of
-from .shape import PlacePattern, VariablePlace, emptiness, numbered, over_events, places_of, shaped, without_nothing
-from .skipping import SkipCheck, skipping
+from .shape import (
+    PlacePattern,
+    VariablePlace,
+    emptiness,
+    numbered,
+    over_events,
+    places_of,
+    shaped,
+    without_edges,
+    without_nothing,
+)
+from .skipping import SkipCheck, Skipping, skipping
 from .spread import spread
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Span
@@ -94,9 +104,10 @@ class _Lowering:
         members = self._members(variables)
         conditions = self._conditions(variables)
         scope = ClauseScope(self._table, {name.casefold(): name for name in members if name is not None})
-        if any(isinstance(node, Anchor) for node in walk(clause.pattern)):
-            return None
-        pattern = shaped(clause.pattern, variables)
+        inner, edges = without_edges(clause.pattern)
+        if (other := next((node for node in walk(inner) if isinstance(node, Anchor)), None)) is not None:
+            raise RefusedError(say.anchor_inside(other))
+        pattern = shaped(inner, variables)
         if pattern is None:
             raise RefusedError(say.only_empty(clause.span))
         empty = emptiness(pattern)
@@ -110,17 +121,14 @@ class _Lowering:
         items = [*self._partition_items(order), *self._measures(writer)]
         shown = tuple(item.alias.text for item in items if item.alias is not None)
         self.problems += _twice(items)
-        none = unused("no row", frozenset(one.name for one in bound.variables)) if empty == "last" else None
+        none = None
+        if empty == "last" and all(edge.at != "end" for edge in edges):  # before a row there is no end
+            none = unused("no row", frozenset(one.name for one in bound.variables))
         skip = skipping(clause.skip, scope, bound.variables, bound.mentioned, bound.paths, self._used)
         check = None
         if skip.landing is not None:
-            landing = self._hidden(items, "landing", skip.landing)
-            seen = None
-            if none is not None:
-                number = self._used.number_of(none, clause.skip.span)
-                seen = self._hidden(items, "no row", build.call("LAST", [number], clause.skip.span))
-            check = SkipCheck(landing, seen, skip.said, clause.skip.span)
-        where += self._bounds(bound)
+            check = self._check(skip, items, writer, none)
+        where += [*self._bounds(bound), *self._at_edges(edges, bound, none)]
         span = clause.span
         if order.partition:
             agree = tuple(ast.Name(column, span) for column in order.partition)
@@ -153,7 +161,8 @@ class _Lowering:
         """Which variables each variable, each union, and None stand for."""
         found: dict[str | None, frozenset[str]] = {name: frozenset({name}) for name in variables.values()}
         for subset in self._clause.subsets:
-            if subset.name.text.casefold() in variables or subset.name.text in found:
+            taken = {name.casefold() for name in found if name is not None}
+            if subset.name.text.casefold() in taken:
                 self.problems.append(say.twice(subset.name, "named"))
                 continue
             unknown = [member for member in subset.members if member.text.casefold() not in variables]
@@ -220,6 +229,25 @@ class _Lowering:
                     self.problems.append(error.diagnostic)
         return found
 
+    def _at_edges(self, edges: Sequence[Anchor], bound: _Bound, none: str | None) -> list[ast.Expression]:
+        """`^` and `$`. Raises RefusedError where rows of several variables may be at such an end of a match."""
+        found: list[ast.Expression] = []
+        every = bound.mentioned.places[None]
+        for edge in edges:
+            span = edge.span
+            places = bound.paths.firsts(every) if edge.at == "start" else bound.paths.lasts(every)
+            names = [one.name for one in bound.variables if one.places & places]
+            if len(names) > 1:
+                raise RefusedError(say.anchor_of_several(edge, names))
+            if edge.at == "end":
+                after = build.call("LAST", [self._used.number_of(names[0], span, 1)], span)
+                found.append(ast.Is(after, "NULL", False, span))
+            else:
+                for name in (names[0], *(() if none is None else (none,))):
+                    number = build.call("FIRST", [self._used.number_of(name, span)], span)
+                    found.append(ast.Binary("=", number, build.whole(1, span), span))
+        return found
+
     def _bounds(self, bound: _Bound) -> list[ast.Expression]:
         """WITHIN, as Flink has it: the first and the last row are less than that apart. Raises RefusedError."""
         within, first = self._clause.within, self._clause.order_by[0]
@@ -259,6 +287,17 @@ class _Lowering:
             raise RefusedError(say.no_columns(self._clause.span))
         return found
 
+    def _check(self, skip: Skipping, items: list[ast.Item], writer: MeasureWriter, none: str | None) -> SkipCheck:
+        """With the columns that it needs."""
+        span = self._clause.skip.span
+        assert skip.landing is not None
+        landing = self._hidden(items, "landing", skip.landing)
+        first = self._hidden(items, "first row", writer.number_of_first(span))
+        empty = None
+        if none is not None:
+            empty = self._hidden(items, "no row", build.call("LAST", [self._used.number_of(none, span)], span))
+        return SkipCheck(landing, first, empty, skip.said, span)
+
     def _hidden(self, items: list[ast.Item], name: str, expression: ast.Expression) -> str:
         """A column more, which is not shown."""
         called = unused(name, frozenset(item.alias.text for item in items if item.alias is not None))
@@ -267,8 +306,7 @@ class _Lowering:
 
 
 def _refused(clause: MatchRecognize) -> list[Diagnostic]:
-    found = [say.all_rows(clause.rows)] if clause.rows.every else []
-    return found + [say.anchor(node) for node in walk(clause.pattern) if isinstance(node, Anchor)]
+    return [say.all_rows(clause.rows)] if clause.rows.every else []
 
 
 def _variables(clause: MatchRecognize) -> dict[str, str]:

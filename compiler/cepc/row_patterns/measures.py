@@ -89,6 +89,12 @@ class MeasureWriter:
         )
         return ast.Case(None, tuple(branches), None, span)
 
+    def number_of_first(self, span: Span) -> ast.Expression:
+        """The number of a match's first row."""
+        return self._at_end(
+            "FIRST", None, span, lambda name: build.call("FIRST", [self.used.number_of(name, span)], span)
+        )
+
     def _classifier(self, node: ast.Call) -> ast.Expression:
         match node.arguments:
             case ():

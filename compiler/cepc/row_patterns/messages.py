@@ -4,7 +4,7 @@ are meant, E0955 the errors of AFTER MATCH SKIP.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.near import nearest
@@ -41,12 +41,25 @@ def no_order(span: Span) -> Diagnostic:
     )  # fmt: skip
 
 
-def anchor(found: Anchor) -> Diagnostic:
-    sign, what = ("^", "start") if found.at == "start" else ("$", "end")
-    asked = "PREV" if found.at == "start" else "NEXT"
+_SIGNS: Final = {"start": "^", "end": "$"}
+
+
+def anchor_inside(found: Anchor) -> Diagnostic:
+    where = "first" if found.at == "start" else "last"
     return Diagnostic(
-        "E0952", f"`{sign}` in a pattern", found.span, f"the {what} of a partition has no sign here",
-        hint=f"define the variable there with `AND {asked}(column) IS NULL`, of a column that is never null",
+        "E0952", f"`{_SIGNS[found.at]}` inside a pattern", found.span,
+        f"it can stand {where} in the whole pattern alone",
+        hint=f"write it {where}; with an alternative that has it and one that has it not, write two MATCH_RECOGNIZE",
+    )  # fmt: skip
+
+
+def anchor_of_several(found: Anchor, names: Sequence[str]) -> Diagnostic:
+    where, asked = ("first", "PREV") if found.at == "start" else ("last", "NEXT")
+    return Diagnostic(
+        "E0952", f"`{_SIGNS[found.at]}` beside several variables", found.span,
+        f"the {where} row of a match may be of {listed(names, 'or')}, and has to be of one variable here",
+        hint=f"give that row a variable of its own, or define each with `AND {asked}(column) IS NULL`, of a column "
+        "that is never null",
     )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ def shown_table(table: Any, clause: LoweredClause, sources: Mapping[str, Source]
     check = clause.check
     if check is not None:
         landing = table.column(check.landing)
-        wrong = pc.or_kleene(pc.is_null(landing), pc.equal(landing, table.column("match_start")))
+        wrong = pc.or_kleene(pc.is_null(landing), pc.equal(landing, table.column(check.first)))
         if check.empty is not None:
             wrong = pc.and_kleene(wrong, pc.is_null(table.column(check.empty)))
         if pc.any(wrong).as_py():
@@ -39,7 +39,7 @@ def shown_frame(frame: Any, clause: LoweredClause) -> Any:
     check = clause.check
     if check is not None:
         landing = F.col(quote_name(check.landing))
-        wrong = landing.isNull() | (landing == F.col("match_start"))
+        wrong = landing.isNull() | (landing == F.col(quote_name(check.first)))
         if check.empty is not None:
             wrong &= F.col(quote_name(check.empty)).isNull()
         frame = frame.where(F.when(wrong, F.raise_error(F.lit(check.said)).cast("boolean")).otherwise(F.lit(True)))

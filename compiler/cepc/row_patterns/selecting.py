@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from cepc_grammar.sql.syntax import PlainSelect
 
     from .lower import LoweredClause
+    from .skipping import SkipCheck
 
 
 def having(select: PlainSelect, clause: LoweredClause) -> ast.Expression | None:
@@ -30,7 +31,23 @@ def having(select: PlainSelect, clause: LoweredClause) -> ast.Expression | None:
         assert alias is not None
         return ast.Reference((ast.Name(alias.text, node.span), *fields), node.span)
 
-    return rewrite(select.where, change)
+    condition = rewrite(select.where, change)
+    return condition if clause.check is None else ast.Binary("OR", condition, _fails(clause.check), condition.span)
+
+
+def _fails(check: SkipCheck) -> ast.Expression:
+    """Whether AFTER MATCH SKIP fails after a match: WHERE must not hide that."""
+    span = check.span
+
+    def column(name: str) -> ast.Reference:
+        return ast.Reference((ast.Name(name, span),), span)
+
+    lost = ast.Is(column(check.landing), "NULL", False, span)
+    stays = ast.Binary("=", column(check.landing), column(check.first), span)
+    fails: ast.Expression = ast.Binary("OR", lost, stays, span)
+    if check.empty is not None:
+        fails = ast.Binary("AND", fails, ast.Is(column(check.empty), "NULL", False, span), span)
+    return fails
 
 
 def selected(select: PlainSelect, clause: LoweredClause) -> list[tuple[int, str]]:

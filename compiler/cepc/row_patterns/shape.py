@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from typing import Literal as OneOf
 
 from cepc_grammar.pattern import Operator, Or, Repeat, Seq, fold, over, walk, with_leaves
-from cepc_grammar.sql.syntax import Nothing, PatternVariable
+from cepc_grammar.sql.syntax import Anchor, Nothing, PatternVariable
 from cepc_runtime.cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -38,6 +38,17 @@ Empty = OneOf["never", "last", "before others"]
 def places_of(pattern: PlacePattern) -> list[VariablePlace]:
     """From left to right."""
     return [node for node in walk(pattern) if isinstance(node, VariablePlace)]
+
+
+def without_edges(pattern: RowPattern) -> tuple[RowPattern, list[Anchor]]:
+    """The pattern without `^` where it is first and `$` where it is last, and these."""
+    parts = list(pattern.parts) if isinstance(pattern, Seq) else [pattern]
+    edges: list[Anchor] = []
+    for place, end in ((0, "start"), (-1, "end")):
+        while parts and isinstance(found := parts[place], Anchor) and found.at == end:
+            edges.append(found)
+            parts.pop(place)
+    return (Seq(tuple(parts)) if parts else Nothing()), edges
 
 
 def shaped(pattern: RowPattern, names: dict[str, str]) -> PlacePattern | None:

@@ -27,11 +27,13 @@ _ENDS: Final = {"TO FIRST": "FIRST", "TO LAST": "LAST"}
 
 @dataclass(frozen=True, slots=True)
 class SkipCheck:
-    """`landing` is a column of the result with the number of the row to go on with. It is an error if that is null or
-    the match's first row, unless the match is empty: then the column `empty`, if there is one, is not null.
+    """`landing` and `first` are columns of the result, with the numbers of the row to go on with and of the match's
+    first row. It is an error if the one is null or the other, unless the match is empty: then the column `empty`, if
+    there is one, is not null.
     """
 
     landing: str
+    first: str
     empty: str | None
     said: str
     span: Span
