@@ -107,7 +107,13 @@ def sql(spark: Any, text: str) -> Any:
 
     The clauses are over tables and views of the session's catalogue; each stands in the query as a view, and the rest
     is Spark's. Of several statements, parted by `;`, all run, and the result is that of the last. Raises ProgramError
-    where something is wrong with a clause, and whatever Spark raises.
+    where something is wrong with a clause, before Spark is asked, and whatever Spark raises.
+
+    >>> try:
+    ...     sql(None, "SELECT * FROM ticker MATCH_RECOGNIZE (ORDER BY at PATTERN (A, B))")
+    ... except ProgramError as error:
+    ...     print(error.diagnostics[0].title)
+    `,` cannot stand here
     """
     from .row_patterns.on_spark import run_sql
 

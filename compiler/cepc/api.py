@@ -43,6 +43,9 @@ def check_files(names: Iterable[str], *, tests: bool = True) -> Checked:
     Where a file cannot be read the others are parsed but no names are resolved: most would be missing. Without `tests`
     the values of its tests are not looked at, which are beside the point where queries are run.
     """
+    names = tuple(names)
+    if of_sql := [name for name in names if name.endswith(".sql")]:
+        return Checked(None, tuple(map(messages.sql_text, of_sql)), {})
     loaded = load(names)
     checked = check_sources(loaded.programs, resolve=not errors(loaded.diagnostics), tests=tests)
     return Checked(checked.program, loaded.diagnostics + checked.diagnostics, {**loaded.sources, **checked.sources})

@@ -12,6 +12,7 @@ import click
 from ..diagnostics.listed import listed
 from .completers import codes_or_files
 from .optimisation import check, optimisation, options_of
+from .sql import checked_sql, is_sql
 
 if TYPE_CHECKING:
     from .. import model
@@ -96,7 +97,7 @@ def _explain_program(files: tuple[str, ...], form: str, output: str | None, shar
     from ..files.write import write_text
     from ..output import print_diagnostics, status
 
-    checked = check_files(files, tests=False)
+    checked = checked_sql(files).checked if is_sql(files) else check_files(files, tests=False)
     if checked.diagnostics:
         print_diagnostics(checked.diagnostics, checked.sources)
     if checked.program is not None:

@@ -111,3 +111,10 @@ def among_events(name: str, what: str, other: str) -> Diagnostic:
     """`other` is what is to be named instead."""
     title = f"{what} cannot be written to `{name}`, which is among the events"
     return _about("E0008", title, name, hint=f"name a {other} outside of what `--events` or FROM name")
+
+
+def sql_text(name: str) -> Diagnostic:
+    return Diagnostic(
+        "E0956", f"`{name}` is a SQL text", Span(0, 0, name), notes=("MATCH_RECOGNIZE in SQL is no program of cepc's",),
+        hint="`cepc check`, `cepc explain` and `cepc run` take SQL texts, and `cepc.sql(spark, text)` of Python does",
+    )  # fmt: skip

@@ -29,11 +29,11 @@ NAME = "<sql>"
 
 def run_sql(spark: Any, text: str) -> Any:
     """The DataFrame of the text's last statement. Raises ProgramError, and whatever Spark raises."""
-    need_pyspark()
     source = Source(NAME, text)
     parsed = parse_sql(source)
     if parsed.diagnostics:
         raise ProgramError(parsed.diagnostics, {NAME: source})
+    need_pyspark()
     result = None
     for statement in parsed.statements:
         result = spark.sql(_with_views(spark, statement, source))
