@@ -86,7 +86,7 @@ def test_random_clauses_have_the_rows_that_sql_says(seed: int) -> None:
             number = 1 if made == "an error" else made.total()
             count, empty = count + number, empty + (not number)
     assert compared > 100
-    assert count > 3 * compared
+    assert count > 2 * compared
     assert empty < compared / 2
 
 
@@ -112,6 +112,10 @@ KNOWN: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
     "the row of a variable before, first there, then the last": (
         "MEASURES FIRST(DOWN.a) AS a, LAST(DOWN.a) AS b, UP.a AS c PATTERN (DOWN{2,} UP) DEFINE DOWN AS LAST(DOWN.a, 1) IS NULL OR DOWN.a < LAST(DOWN.a, 1), UP AS UP.a > LAST(DOWN.a)",
         [("x", 17, 8, 20), ("x", 21, 19, 22), ("y", 5, 3, 4)],
+    ),
+    "the last row of a variable, first there, then more": (
+        "MEASURES FIRST(DOWN.a) AS a, LAST(DOWN.a) AS b, LAST(UP.a) AS c PATTERN (DOWN{2,} UP+) DEFINE DOWN AS LAST(DOWN.a, 1) IS NULL OR DOWN.a < LAST(DOWN.a, 1), UP AS UP.a > LAST(DOWN.a)",
+        [("x", 17, 8, 22), ("y", 5, 3, 4)],
     ),
     "as few rows as will do": (
         "MEASURES COUNT(A.*) AS n, B.a AS b PATTERN (A+? B) DEFINE B AS B.a > 19",

@@ -219,10 +219,11 @@ class ConditionWriter:
     def _single(self, end: OneOf["FIRST", "LAST"], variable: str | None, span: Span) -> str:
         """The one variable of ours whose first or last row it is. Raises RefusedError."""
         places = self.mentioned.places[variable]
-        reached = {p for place in self.bound.places for p in self.paths.may_precede(place, places)}
-        reached |= places & self.bound.places
         if end == "FIRST":
-            reached &= self.paths.firsts(places)
+            reached = {p for place in self.bound.places for p in self.paths.may_precede(place, places)}
+            reached = (reached | (places & self.bound.places)) & self.paths.firsts(places)
+        else:
+            reached = {p for place in self.bound.places for p in self.paths.latest_before(place, places)}
         names = {bound.name for bound in self.all_bound if bound.places & reached}
         if len(names) > 1:
             raise RefusedError(say.depends_on_length(span, variable, self.bound.variable))

@@ -89,8 +89,16 @@ class RowPaths:
 
     def lasts(self, places: Collection[int]) -> set[int]:
         """Those of the places that may be the last of them in a match."""
+        return self._latest(list(self.ends), places)
+
+    def latest_before(self, place: int, places: Collection[int]) -> set[int]:
+        """Those of the places that may have the last of their rows before one at the place."""
+        return self._latest([before for state in self.states(place) for before in self.before[state]], places)
+
+    def _latest(self, states: list[int], places: Collection[int]) -> set[int]:
+        """What of the places is met first on the ways back from the states, these among them."""
         found, seen = set[int](), set[int]()
-        waiting = list(self.ends)
+        waiting = list(states)
         while waiting:
             state = waiting.pop()
             if state in seen or state == 0:
