@@ -107,3 +107,18 @@ def test_what_is_wrong_with_a_clause_is_said_of_the_text(spark: SparkSession, te
     with pytest.raises(ProgramError) as raised:
         cepc.sql(spark, text)
     assert said in str(raised.value)
+
+
+@pytest.mark.usefixtures("prices")
+def test_a_cell_of_a_notebook_is_such_a_text(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
+    interactiveshell = pytest.importorskip("IPython.core.interactiveshell", reason="IPython is not installed")
+    shell = interactiveshell.InteractiveShell()
+    shell.run_line_magic("load_ext", "cepc")
+    shell.user_ns["spark"] = spark
+    shown = shell.run_cell_magic("cepsql", "falls", f"SELECT m.low FROM {V} AS m")
+    assert repr(shown).split() == ["low", "8", "1", "row"]
+    assert "<td>8</td>" in shown._repr_html_()
+    assert sorted(rows(shell.user_ns["falls"])) == [(8,)]
+    assert shell.run_cell_magic("cepsql", "", f"SELECT 1 FROM {V.replace('STRT', 'STRT,')}") is None
+    assert "`,` cannot stand here" in capsys.readouterr().err
+    shell.reset()

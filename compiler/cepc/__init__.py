@@ -121,7 +121,9 @@ def sql(spark: Any, text: str) -> Any:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """`%load_ext cepc` in a notebook gives it the magic %%cep."""
+    """`%load_ext cepc` in a notebook gives it the magics %%cep and %%cepsql."""
     from .editing.notebook import load
+    from .editing.sql_cell import load_sql
 
     load(shell)
+    load_sql(shell)

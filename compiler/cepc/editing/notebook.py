@@ -54,7 +54,7 @@ class CellOutput:
     def __repr__(self) -> str:
         parts = [text.rstrip("\n") for text in (self.warnings, self.tests) if text]
         parts += (
-            f"{name}  {_count(table)}\n{_shown(table).to_string(index=False)}" for name, table in self.rows.items()
+            f"{name}  {_count(table)}\n{first_rows(table).to_string(index=False)}" for name, table in self.rows.items()
         )
         if not self.rows:
             parts.append(f"checked: {', '.join(self.queries)}; with events, `--events EVENTS`, they give rows")
@@ -64,7 +64,7 @@ class CellOutput:
         parts = [f"<pre>{escape(text)}</pre>" for text in (self.warnings, self.tests) if text]
         for name, table in self.rows.items():
             parts.append(f"<h4>{escape(name)} <small>{_count(table)}</small></h4>")
-            parts.append(_shown(table).to_html(index=False))
+            parts.append(first_rows(table).to_html(index=False))
         from ..summary import image
 
         opened = "" if self.rows else " open"
@@ -77,7 +77,7 @@ def _count(table: Any) -> str:
     return rows if table.num_rows <= AT_MOST else f"{rows}, the first {AT_MOST}"
 
 
-def _shown(table: Any) -> Any:
+def first_rows(table: Any) -> Any:
     """The first rows as a frame of texts, those of the command line: as values pandas would round integers beside a
     null, and take NaN for one.
     """
