@@ -16,6 +16,23 @@ SIGNS = ["<", "<=", "=", ">", "<>"]
 NUMBERS = ["a", "b"]
 
 
+def _many(body: Pattern, least: int, most: int | None, reluctant: bool = False) -> Pattern:
+    return sql.Quantified(body, least, most, reluctant)
+
+
+A, B, C = (sql.Var(name) for name in "ABC")
+ABOUT_OTHERS = [
+    sql.Concat((A, _many(B, 0, 1), C)), sql.Concat((A, _many(B, 0, 1, True), _many(C, 1, None))),
+    sql.Concat((_many(A, 0, None), B)), sql.Concat((_many(A, 0, None, True), B, C)),
+    sql.Concat((_many(A, 0, 1, True), _many(B, 0, 1, True), C)), sql.Concat((_many(A, 2, None), _many(B, 1, None))),
+    sql.Concat((sql.Alternatives((A, B)), C)), sql.Concat((_many(sql.Alternatives((B, A)), 1, 2), C)),
+    _many(sql.Concat((A, B)), 1, None), _many(sql.Concat((A, _many(B, 1, 2))), 1, None),
+    sql.Concat((_many(sql.Concat((A, B)), 0, 1, True), C)), _many(sql.Concat((A, _many(B, 0, 1))), 1, None),
+    sql.Concat((_many(A, 1, None, True), _many(B, 0, None), C)), _many(A, 2, 4, True), _many(A, 1, None),
+]  # fmt: skip
+"""Patterns with variables that may have rows or not, before those that are compared with them."""
+
+
 def rows(random: Random, count: int = 14) -> list[dict[str, Any]]:
     """`t` tells all rows apart; the others repeat, and are null now and then."""
     times = random.sample(range(100), count)
@@ -33,11 +50,13 @@ def rows(random: Random, count: int = 14) -> list[dict[str, Any]]:
 
 
 def clause(random: Random) -> Clause:
-    found = pattern(random, random.randrange(1, 4), "ABCD")
+    of_others = random.random() < 0.4
+    found = random.choice(ABOUT_OTHERS) if of_others else pattern(random, random.randrange(1, 4), "ABCD")
     variables = sorted(set(mentioned(found)))
     unions = {"U": tuple(random.sample(variables, 2))} if len(variables) > 1 and random.random() < 0.3 else {}
     named: list[str | None] = [None, *variables, *unions]
-    definitions = {v: condition(random, v, named) for v in variables if random.random() < 0.6}
+    define = compared if of_others else condition
+    definitions = {v: define(random, v, named) for v in variables if random.random() < 0.6}
     measures = {f"m{i}": measure(random, named) for i in range(random.randrange(1, 5))}
     skip = random.choice(["PAST LAST ROW", "PAST LAST ROW", "TO NEXT ROW", "TO FIRST", "TO LAST"])
     target = random.choice(variables) if skip in ("TO FIRST", "TO LAST") else None
@@ -95,6 +114,17 @@ def condition(random: Random, own: str, named: list[str | None], depth: int = 1)
             sql.Column(own, random.choice(NUMBERS)), random.choice(SIGNS), sql.Const(random.randrange(5))
         )
     return sql.Compare(value(random, own, named), random.choice(SIGNS), value(random, own, named))
+
+
+def compared(random: Random, own: str, named: list[str | None]) -> Expression:
+    """A row of the variable with one that another has, or has not."""
+    column, other = random.choice(NUMBERS), random.choice(named)
+    end, offset = ("LAST", random.choice([0, 0, 1])) if other == own else (random.choice(["LAST", "LAST", "FIRST"]), 0)
+    found: Expression = sql.Column(other, column, end, offset, random.choice([0, 0, 0, -1]), random.choice([0, 0, 1]))
+    missing = sql.IsNull(sql.Column(other, "b", end, offset))
+    found = sql.Otherwise(found, 2) if random.random() < 0.2 else found
+    comparison = sql.Compare(sql.Column(own, column), random.choice(["<", "<=", ">", "<>"]), found)
+    return sql.Joined("OR", missing, comparison) if random.random() < 0.4 else comparison
 
 
 def value(random: Random, own: str, named: list[str | None]) -> Expression:
