@@ -109,6 +109,18 @@ KNOWN: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
         V.format("AFTER MATCH SKIP TO LAST UP"),
         [("x", 17, 8, 21), ("x", 21, 19, 22), ("y", 5, 3, 4)],
     ),
+    "from the last row of a variable whose first row is another": (
+        "MEASURES FIRST(DOWN.a) AS a AFTER MATCH SKIP TO LAST DOWN PATTERN (DOWN{2,}) DEFINE DOWN AS LAST(DOWN.a, 1) IS NULL OR DOWN.a < LAST(DOWN.a, 1)",
+        [("x", 17), ("x", 21), ("y", 5)],
+    ),
+    "what is asked of a row that is not there is null, whatever it makes of nulls": (
+        "MEASURES A.a AS a PATTERN (A) DEFINE A AS PREV(COALESCE(a, 0)) IS NULL",
+        [("x", 12), ("y", 5)],
+    ),
+    "a variable that is called like a column": (
+        "MEASURES LAST(a.a) AS x, COUNT(a.*) AS n, COUNT(a) AS m PATTERN (a+ t) DEFINE a AS a < 18, t AS t.t > a.t + 2 OR t.a > 19",
+        [("x", 8, 4, 5)],
+    ),
     "the row of a variable before, first there, then the last": (
         "MEASURES FIRST(DOWN.a) AS a, LAST(DOWN.a) AS b, UP.a AS c PATTERN (DOWN{2,} UP) DEFINE DOWN AS LAST(DOWN.a, 1) IS NULL OR DOWN.a < LAST(DOWN.a, 1), UP AS UP.a > LAST(DOWN.a)",
         [("x", 17, 8, 20), ("x", 21, 19, 22), ("y", 5, 3, 4)],

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 from typing import Literal as OneOf
 
 from cepc_grammar import ast
-from cepc_grammar.sql.syntax import ALL_COLUMNS, FINAL
+from cepc_grammar.sql.syntax import FINAL
 from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.aggregate_functions import aggregate_written
 
-from ..resolve.walk import conjuncts, references, rewrite, walk
+from ..resolve.walk import rewrite
 from . import build
 from . import messages as say
-from .navigation import CLASSIFIER, RefusedError, of_row
+from .navigation import CLASSIFIER, RefusedError
 from .paths import DEPENDS
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Span
 
-    from .columns import UsedColumns
     from .navigation import ClauseScope, RowReference
     from .paths import RowPaths
     from .shape import VariablePlace
@@ -101,6 +100,16 @@ def row_at(
     return EndRow("LAST", asked.variable, asked.places)
 
 
+@dataclass(frozen=True, slots=True)
+class BoundVariable:
+    """A variable of our query: the places of a SQL variable in whose condition the same rows are meant."""
+
+    name: str
+    variable: str
+    places: frozenset[int]
+    rows: tuple[Row, ...]
+
+
 # ---- walking a condition ---------------------------------------------------------------------------------------------
 
 
@@ -146,119 +155,3 @@ def rows_at(
     if condition is not None:
         rows_in(condition, scope, place, reference, lambda node: node)
     return tuple(found)
-
-
-# ---- writing it for WHERE --------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class BoundVariable:
-    """A variable of our query: the places of a SQL variable in whose condition the same rows are meant."""
-
-    name: str
-    variable: str
-    places: frozenset[int]
-    rows: tuple[Row, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ConditionWriter:
-    """Writes the condition of one variable."""
-
-    bound: BoundVariable
-    all_bound: tuple[BoundVariable, ...]
-    scope: ClauseScope
-    mentioned: Mentioned
-    paths: RowPaths
-    used: UsedColumns
-
-    def conditions(self, condition: ast.Expression, place: VariablePlace) -> list[ast.Expression]:
-        """Conjuncts of WHERE. Raises RefusedError."""
-        rows = iter(self.bound.rows)
-        written = rows_in(
-            condition, self.scope, place,
-            lambda asked, node: self._value(next(rows), asked, node), lambda node: self._running(node),
-        )  # fmt: skip
-        return [self._about_it(conjunct) for conjunct in conjuncts(written)]
-
-    def _about_it(self, conjunct: ast.Expression) -> ast.Expression:
-        """A condition that mentions the variable, for one that does not is of every match."""
-        mentioned = {reference.parts[0].text for reference in references(conjunct)}
-        runs = any(isinstance(node, ast.Call) and node.running for node in walk(conjunct))
-        if runs and mentioned > {self.bound.name}:
-            raise RefusedError(say.running_beside_others(conjunct.span))
-        if self.bound.name in mentioned:
-            return conjunct
-        span = conjunct.span
-        return build.where(build.is_there(self.used.number_of(self.bound.name, span), span), conjunct, span)
-
-    def _value(self, row: Row, asked: RowReference, node: ast.Expression) -> ast.Expression:
-        span = node.span
-        match row:
-            case Own(places):
-                name = self.bound.name
-                value = of_row(asked.body, lambda column: self.used.of(name, column, places))
-                if places == 0 or isinstance(asked.body, ast.Reference):
-                    return value
-                return build.where(build.is_there(self.used.number_of(name, span, places), span), value, span)
-            case Missing():
-                types = self.scope.table.types
-                value = of_row(
-                    asked.body, lambda column: build.null_of(types[column.parts[0].text], column.parts[1:], span)
-                )
-                if isinstance(asked.body, ast.Reference):
-                    return value
-                return build.where(ast.Literal("boolean", "FALSE", span), value, span)
-            case EndRow(end, variable, places):
-                name = self._single(end, variable, span)
-                return self.used_at_end(end, name, asked.body, places, span)
-
-    def used_at_end(self, end: str, name: str, body: ast.Expression, places: int, span: Span) -> ast.Expression:
-        return at_end(self.used, end, name, body, places, span)
-
-    def _single(self, end: OneOf["FIRST", "LAST"], variable: str | None, span: Span) -> str:
-        """The one variable of ours whose first or last row it is. Raises RefusedError."""
-        places = self.mentioned.places[variable]
-        if end == "FIRST":
-            reached = {p for place in self.bound.places for p in self.paths.may_precede(place, places)}
-            reached = (reached | (places & self.bound.places)) & self.paths.firsts(places)
-        else:
-            reached = {p for place in self.bound.places for p in self.paths.latest_before(place, places)}
-        names = {bound.name for bound in self.all_bound if bound.places & reached}
-        if len(names) > 1:
-            raise RefusedError(say.depends_on_length(span, variable, self.bound.variable))
-        return names.pop()
-
-    def _running(self, node: ast.Call) -> ast.Expression:
-        """An aggregate, which in DEFINE is of the rows so far. Raises RefusedError."""
-        if node.distinct:
-            raise RefusedError(say.no_distinct(node))
-        match node.arguments:
-            case (ast.Star(),):
-                variable, argument = None, None
-            case (ast.Reference((whose, ast.Name(text=last))),) if last == ALL_COLUMNS:
-                variable, argument = self.scope.variable(whose), None
-            case (written,):
-                argument, variable = self.scope.argument(written, node)
-            case _:
-                raise RefusedError(say.arguments(node))
-        places = self.mentioned.places[variable]
-        before = {p for place in self.bound.places for p in self.paths.may_precede(place, places)}
-        if self.bound.variable not in self.mentioned.members[variable] or not before <= self.bound.places:
-            raise RefusedError(say.aggregate_of_others(node, variable, self.bound.variable))
-        own = self.bound.name
-        of: ast.Expression = ast.Reference((ast.Name(own, node.span),), node.span)
-        if argument is not None:
-            of = of_row(argument, lambda column: self.used.of(own, column, 0))
-        return build.call(node.function.text, [of], node.span, running=True)
-
-
-def at_end(used: UsedColumns, end: str, name: str, body: ast.Expression, places: int, span: Span) -> ast.Expression:
-    """What is asked of the row so many places after the first or last one of a variable of ours; null where there is
-    none, whatever the body makes of nulls.
-    """
-    value = build.call(end, [of_row(body, lambda column: used.of(name, column, places))], span)
-    if isinstance(body, ast.Reference):
-        return value
-    there = build.is_there(build.call(end, [used.number_of(name, span, places)], span), span)
-    return build.where(there, value, span)

@@ -14,7 +14,7 @@ from cepc_runtime.sql.aggregate_functions import aggregate_written
 from ..resolve.walk import rewrite
 from . import build
 from . import messages as say
-from .define import at_end
+from .conditions import at_end
 from .navigation import CLASSIFIER, RefusedError, of_row
 
 if TYPE_CHECKING:
@@ -23,10 +23,9 @@ if TYPE_CHECKING:
     from cepc_grammar.source import Span
     from cepc_runtime.sql.aggregate_functions import AggregateFunction
 
+    from .binding import BoundPattern
     from .columns import UsedColumns
-    from .define import BoundVariable, Mentioned
     from .navigation import ClauseScope, RowReference
-    from .paths import RowPaths
 
 WHOLE_NUMBERS: Final = frozenset({"TINYINT", "SMALLINT", "INT", "BIGINT", "BYTE", "SHORT", "INTEGER", "LONG"})
 _ENDS: Final = {"FIRST": "LEAST", "LAST": "GREATEST"}
@@ -34,10 +33,8 @@ _ENDS: Final = {"FIRST": "LEAST", "LAST": "GREATEST"}
 
 @dataclass(frozen=True, slots=True)
 class MeasureWriter:
-    bound: tuple[BoundVariable, ...]
+    bound: BoundPattern
     scope: ClauseScope
-    mentioned: Mentioned
-    paths: RowPaths
     used: UsedColumns
 
     def measure(self, expression: ast.Expression) -> ast.Expression:
@@ -76,9 +73,9 @@ class MeasureWriter:
         self, end: OneOf["FIRST", "LAST"], variable: str | None, span: Span, value: Callable[[str], ast.Expression]
     ) -> ast.Expression:
         """What is asked of the first or last row among those of all variables of ours that it may be of."""
-        places = self.mentioned.places[variable]
-        able = self.paths.firsts(places) if end == "FIRST" else self.paths.lasts(places)
-        names = [bound.name for bound in self.bound if bound.places & able]
+        places = self.bound.mentioned.places[variable]
+        able = self.bound.paths.firsts(places) if end == "FIRST" else self.bound.paths.lasts(places)
+        names = [bound.name for bound in self.bound.variables if bound.places & able]
         if len(names) == 1:
             return value(names[0])
         numbers = [build.call(end, [self.used.number_of(name, span)], span) for name in names]
@@ -103,7 +100,7 @@ class MeasureWriter:
                 variable = self.scope.variable(name)
             case _:
                 raise RefusedError(say.arguments(node))
-        called = {bound.name: bound.variable for bound in self.bound}
+        called = {bound.name: bound.variable for bound in self.bound.variables}
 
         def value(name: str) -> ast.Expression:
             there = build.is_there(build.call("LAST", [self.used.number_of(name, node.span)], node.span), node.span)
@@ -128,8 +125,8 @@ class MeasureWriter:
         raise RefusedError(say.arguments(node))
 
     def _names(self, variable: str | None) -> list[str]:
-        members = self.mentioned.members[variable]
-        return [bound.name for bound in self.bound if bound.variable in members]
+        members = self.bound.mentioned.members[variable]
+        return [bound.name for bound in self.bound.variables if bound.variable in members]
 
     def _count(self, variable: str | None, node: ast.Call) -> ast.Expression:
         span = node.span

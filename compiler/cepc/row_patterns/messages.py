@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from cepc_grammar.source import Span
     from cepc_grammar.sql.syntax import Anchor, RowSkip, RowsPerMatch
 
+    from ..automaton.positions import PatternTooLarge
     from .tables import RowTable
 
 
@@ -94,7 +95,15 @@ def empty_first(span: Span) -> Diagnostic:
     )  # fmt: skip
 
 
-def too_large(span: Span) -> Diagnostic:
+def too_large(span: Span, problem: PatternTooLarge) -> Diagnostic:
+    return Diagnostic(
+        "E0801", "the pattern is too large", span,
+        f"{problem.operator} makes an automaton of more than {problem.size:,} states",
+        notes=("A{m,n} writes its pattern out n times",), hint="use smaller counts",
+    )  # fmt: skip
+
+
+def too_long(span: Span) -> Diagnostic:
     return Diagnostic(
         "E0954", "a pattern that is too long when it is written out", span,
         "its alternatives have to stand apart for the conditions of DEFINE",

@@ -12,7 +12,7 @@ from cepc_grammar.sql.syntax import Anchor, Nothing, PatternVariable
 from cepc_runtime.cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from cepc_grammar import ast
     from cepc_grammar.sql.syntax import RowPattern
@@ -51,7 +51,7 @@ def without_edges(pattern: RowPattern) -> tuple[RowPattern, list[Anchor]]:
     return (Seq(tuple(parts)) if parts else Nothing()), edges
 
 
-def shaped(pattern: RowPattern, names: dict[str, str]) -> PlacePattern | None:
+def shaped(pattern: RowPattern, names: Mapping[str, str]) -> PlacePattern | None:
     """The pattern over places; None where it matches nothing but no row. `names` has each variable's, by its name in
     one case.
     """

@@ -17,10 +17,9 @@ if TYPE_CHECKING:
     from cepc_grammar.source import Span
     from cepc_grammar.sql.syntax import RowSkip
 
+    from .binding import BoundPattern
     from .columns import UsedColumns
-    from .define import BoundVariable, Mentioned
     from .navigation import ClauseScope
-    from .paths import RowPaths
 
 _ENDS: Final = {"TO FIRST": "FIRST", "TO LAST": "LAST"}
 
@@ -48,26 +47,20 @@ class Skipping:
     said: str = ""
 
 
-def skipping(
-    skip: RowSkip,
-    scope: ClauseScope,
-    bound: tuple[BoundVariable, ...],
-    mentioned: Mentioned,
-    paths: RowPaths,
-    used: UsedColumns,
-) -> Skipping:
+def skipping(skip: RowSkip, scope: ClauseScope, bound: BoundPattern, used: UsedColumns) -> Skipping:
     """Raises RefusedError."""
     if skip.variable is None:
         mode = "PAST LAST EVENT" if skip.mode == "PAST LAST ROW" else "TO NEXT EVENT"
         return Skipping(ast.AfterMatch(mode, span=skip.span))  # type: ignore[arg-type]
     variable, end = scope.variable(skip.variable), _ENDS[skip.mode]
-    places = mentioned.places[variable]
-    names = [one.name for one in bound if one.places & places]
+    places = bound.mentioned.places[variable]
+    able = bound.paths.firsts(places) if end == "FIRST" else bound.paths.lasts(places)
+    names = [one.name for one in bound.variables if one.places & able]
     if len(names) > 1:
         raise RefusedError(say.split_skip(skip, variable))
     name, span = names[0], skip.variable.span
     after = ast.AfterMatch(skip.mode, ast.Reference((ast.Name(name, span),), span), span=skip.span)  # type: ignore[arg-type]
-    if paths.is_certain(places) and not places & paths.begins:
+    if bound.paths.is_certain(places) and not places & bound.paths.begins:
         return Skipping(after)
     landing = build.call(end, [used.number_of(name, span)], span)
     return Skipping(after, landing, say.cannot_skip(variable, end))

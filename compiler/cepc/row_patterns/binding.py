@@ -1,0 +1,90 @@
+"""A pattern with variables of ours: places of a SQL variable in whose condition the same rows are meant are one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from cepc_runtime.cheap_dataclass import dataclass
+
+from . import messages as say
+from .define import BoundVariable, Mentioned, Row, Unsure, rows_at
+from .navigation import RefusedError
+from .paths import paths_of
+from .shape import places_of
+from .spread import spread
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cepc_grammar.source import Span
+
+    from .naming import ClauseNames
+    from .navigation import ClauseScope
+    from .paths import RowPaths
+    from .shape import PlacePattern, VariablePlace
+
+ROUNDS: Final = 3
+"""So often alternatives are written out for conditions."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoundPattern:
+    pattern: PlacePattern
+    paths: RowPaths
+    mentioned: Mentioned
+    variables: tuple[BoundVariable, ...]
+
+    def of(self, place: VariablePlace) -> BoundVariable:
+        return next(one for one in self.variables if place.number in one.places)
+
+    def place_of(self, variable: BoundVariable) -> VariablePlace:
+        """One of the variable's places."""
+        return next(place for place in places_of(self.pattern) if place.number in variable.places)
+
+
+def bound(pattern: PlacePattern, names: ClauseNames, scope: ClauseScope, span: Span) -> BoundPattern:
+    """The pattern, with alternatives written out where a condition depends on them. Raises RefusedError and
+    PatternTooLarge.
+    """
+    for _ in range(ROUNDS):
+        paths, places = paths_of(pattern), places_of(pattern)
+        mentioned = Mentioned(
+            names.members,
+            {k: frozenset(p.number for p in places if p.variable in own) for k, own in names.members.items()},
+        )
+        rows: dict[int, tuple[Row | Unsure, ...]] = {}
+        refused: list[RefusedError] = []
+        for place in places:
+            try:
+                rows[place.number] = rows_at(place, names.conditions.get(place.variable), scope, mentioned, paths)
+            except RefusedError as error:
+                refused.append(error)
+        unsure = [row for found in rows.values() for row in found if isinstance(row, Unsure)]
+        if not unsure:
+            if refused:
+                raise refused[0]
+            return BoundPattern(pattern, paths, mentioned, _divided(places, rows))
+        wider = spread(pattern, frozenset().union(*(row.variables for row in unsure)))
+        if wider is None:
+            raise RefusedError(say.too_long(span))
+        pattern = wider
+    raise RefusedError(unsure[0].refused)
+
+
+def _divided(places: list[VariablePlace], rows: Mapping[int, tuple[Row | Unsure, ...]]) -> tuple[BoundVariable, ...]:
+    """The first places of a variable keep its name, others become `A 2`, `A 3`."""
+    groups: dict[tuple[str, tuple[Row, ...]], set[int]] = {}
+    for place in places:
+        known = tuple(row for row in rows[place.number] if not isinstance(row, Unsure))
+        groups.setdefault((place.variable, known), set()).add(place.number)
+    written = {place.variable for place in places}
+    taken: set[str] = set()
+    found: list[BoundVariable] = []
+    for (variable, known), numbers in groups.items():
+        name, number = variable, 1
+        while name in taken or (number > 1 and name in written):
+            number += 1
+            name = f"{variable} {number}"
+        taken.add(name)
+        found.append(BoundVariable(name, variable, frozenset(numbers), known))
+    return tuple(found)
