@@ -80,6 +80,7 @@ def test_a_clause_stands_in_any_query(spark: SparkSession) -> None:
 @pytest.mark.usefixtures("prices")
 def test_a_text_without_the_clause_is_sparks(spark: SparkSession) -> None:
     assert rows(cepc.sql(spark, "SELECT count(*) FROM prices WHERE symbol = 'x;'")) == [(0,)]
+    assert rows(cepc.sql(spark, "SELECT length('\\ud83d')")) == [(1,)]  # half a character, which no program may have
 
 
 @pytest.mark.usefixtures("prices")
@@ -98,7 +99,7 @@ def test_where_nothing_can_be_skipped_to_the_query_fails(spark: SparkSession) ->
             "there is no table `nowhere`",
         ),
         ("WITH c AS (SELECT 1 AS t) SELECT * FROM c MATCH_RECOGNIZE (ORDER BY t MEASURES 1 AS n PATTERN (A))", "WITH"),
-        ("SELECT * FROM prices MATCH_RECOGNIZE (ORDER BY z MEASURES 1 AS n PATTERN (A))", "has no column `z`"),
+        ("SELECT * FROM prices MATCH_RECOGNIZE (ORDER BY z MEASURES 1 AS n PATTERN (A))", "`prices` has no column `z`"),
         ("SELECT * FROM (SELECT 1) MATCH_RECOGNIZE (ORDER BY z MEASURES 1 AS n PATTERN (A))", "over what is no name"),
         ("SELECT * FROM prices p MATCH_RECOGNIZE (ORDER BY t MEASURES 1 AS n PATTERN (A))", "an alias before"),
     ],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from cepc_grammar.source import Source
-from cepc_grammar.sql.parser import parse_sql
+from cepc_grammar.sql.parser import CLAUSE, parse_sql
 from cepc_runtime.sql.types import quote_name
 
 from ..errors import ProgramError
@@ -31,7 +31,7 @@ def run_sql(spark: Any, text: str) -> Any:
     """The DataFrame of the text's last statement. Raises ProgramError, and whatever Spark raises."""
     source = Source(NAME, text)
     parsed = parse_sql(source)
-    if parsed.diagnostics:
+    if parsed.diagnostics and CLAUSE in text.upper():  # what else is no text of ours may be one of Spark's
         raise ProgramError(parsed.diagnostics, {NAME: source})
     need_pyspark()
     result = None
@@ -72,7 +72,7 @@ def _over_tables(spark: Any, statement: SqlStatement, source: Source) -> tuple[l
     problems, named, frames = [], list[NamedClause](), dict[str, Any]()
     tables: dict[str, RowTable] = {}
     for number, found in enumerate(statement.clauses, 1):
-        name = _full_name(found)
+        name = ".".join(part.text for part in found.table.parts)
         try:
             if name not in frames:
                 frames[name] = _table(spark, found)
@@ -86,16 +86,12 @@ def _over_tables(spark: Any, statement: SqlStatement, source: Source) -> tuple[l
     return named, frames
 
 
-def _full_name(found: FoundClause) -> str:
-    return ".".join(quote_name(part.text) for part in found.table.parts)
-
-
 def _table(spark: Any, found: FoundClause) -> Any:
     """Raises RefusedError where the catalogue has no such table or view."""
     from pyspark.errors import AnalysisException
 
     try:
-        frame = spark.table(_full_name(found))
+        frame = spark.table(".".join(quote_name(part.text) for part in found.table.parts))
         frame.schema  # noqa: B018 - Spark Connect looks for the table only now
     except AnalysisException:
         raise RefusedError(say.not_in_catalogue(found.table)) from None
