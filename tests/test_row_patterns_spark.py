@@ -78,6 +78,16 @@ def test_a_clause_stands_in_any_query(spark: SparkSession) -> None:
 
 
 @pytest.mark.usefixtures("prices")
+def test_a_clause_may_be_over_a_query(spark: SparkSession) -> None:
+    text = """
+        SELECT m.n, o.n FROM (SELECT t, price + 1 AS p FROM prices WHERE symbol = 'x' AND (t > 1)) MATCH_RECOGNIZE (
+          ORDER BY t MEASURES COUNT(*) AS n PATTERN (A+) DEFINE A AS p > 9
+        ) AS m, (VALUES (1), (2), (3) AS v(t)) MATCH_RECOGNIZE (
+          ORDER BY t DESC MEASURES COUNT(*) AS n PATTERN (A+)) AS o"""
+    assert sorted(rows(cepc.sql(spark, text))) == [(2, 3), (4, 3)]
+
+
+@pytest.mark.usefixtures("prices")
 def test_a_text_without_the_clause_is_sparks(spark: SparkSession) -> None:
     assert rows(cepc.sql(spark, "SELECT count(*) FROM prices WHERE symbol = 'x;'")) == [(0,)]
     assert rows(cepc.sql(spark, "SELECT length('\\ud83d')")) == [(1,)]  # half a character, which no program may have
@@ -100,7 +110,11 @@ def test_where_nothing_can_be_skipped_to_the_query_fails(spark: SparkSession) ->
         ),
         ("WITH c AS (SELECT 1 AS t) SELECT * FROM c MATCH_RECOGNIZE (ORDER BY t MEASURES 1 AS n PATTERN (A))", "WITH"),
         ("SELECT * FROM prices MATCH_RECOGNIZE (ORDER BY z MEASURES 1 AS n PATTERN (A))", "`prices` has no column `z`"),
-        ("SELECT * FROM (SELECT 1) MATCH_RECOGNIZE (ORDER BY z MEASURES 1 AS n PATTERN (A))", "over what is no name"),
+        ("SELECT * FROM (SELECT 1 AS t) MATCH_RECOGNIZE (ORDER BY z MEASURES 1 AS n PATTERN (A))", "no column `z`"),
+        (
+            f"SELECT * FROM (SELECT * FROM {V}) MATCH_RECOGNIZE (ORDER BY low MEASURES 1 AS n PATTERN (A))",
+            "answered first",
+        ),
         ("SELECT * FROM prices p MATCH_RECOGNIZE (ORDER BY t MEASURES 1 AS n PATTERN (A))", "an alias before"),
     ],
 )

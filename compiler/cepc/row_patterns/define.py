@@ -1,4 +1,4 @@
-"""DEFINE as conditions of WHERE.
+"""Which rows a condition of DEFINE means.
 
 SQL asks a condition when a row is to be mapped, of the rows mapped so far; WHERE is of the whole match. So of each row
 that a condition mentions it has to be known from the pattern which one it is in the end: the row at hand or one so many

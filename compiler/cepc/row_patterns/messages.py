@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.near import nearest
-from cepc_grammar.source import NOWHERE
+from cepc_grammar.source import NOWHERE, Span
 
 from ..diagnostics.listed import listed
 
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from cepc_grammar import ast
-    from cepc_grammar.source import Span
-    from cepc_grammar.sql.syntax import Anchor, RowSkip, RowsPerMatch
+    from cepc_grammar.sql.syntax import Anchor, FoundClause, RowSkip, RowsPerMatch
 
     from ..automaton.positions import PatternTooLarge
     from .tables import RowTable
@@ -225,11 +224,12 @@ def twice(name: ast.Name, what: str) -> Diagnostic:
     )
 
 
-def unknown_table(reference: ast.Reference, known: Sequence[str]) -> Diagnostic:
-    name = ".".join(part.text for part in reference.parts)
-    near = nearest(name, known)
+def unknown_table(found: FoundClause, known: Sequence[str]) -> Diagnostic:
+    if isinstance(found.table, Span):
+        return no_plain_select(found.table)
+    near = nearest(found.table_name, known)
     return Diagnostic(
-        "E0953", f"there is no table `{name}`", reference.span, "nothing is known of its columns",
+        "E0953", f"there is no table `{found.table_name}`", found.table.span, "nothing is known of its columns",
         hint=f"did you mean `{near}`?" if near else
         "declare it: `CREATE TABLE name (column TYPE, …) USING parquet LOCATION 'path'`",
     )  # fmt: skip

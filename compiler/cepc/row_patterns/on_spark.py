@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from cepc_grammar.source import Source
+from cepc_grammar.source import Source, Span
 from cepc_grammar.sql.parser import CLAUSE, parse_sql
 from cepc_runtime.sql.types import quote_name
 
@@ -72,10 +72,12 @@ def _over_tables(spark: Any, statement: SqlStatement, source: Source) -> tuple[l
     problems, named, frames = [], list[NamedClause](), dict[str, Any]()
     tables: dict[str, RowTable] = {}
     for number, found in enumerate(statement.clauses, 1):
-        name = ".".join(part.text for part in found.table.parts)
+        name = found.table_name
+        while isinstance(found.table, Span) and name in frames:
+            name += "'"
         try:
             if name not in frames:
-                frames[name] = _table(spark, found)
+                frames[name] = _table(spark, found, source)
                 tables[name] = _row_table(name, frames[name])
         except RefusedError as error:
             problems.append(error.diagnostic)
@@ -86,10 +88,12 @@ def _over_tables(spark: Any, statement: SqlStatement, source: Source) -> tuple[l
     return named, frames
 
 
-def _table(spark: Any, found: FoundClause) -> Any:
+def _table(spark: Any, found: FoundClause, source: Source) -> Any:
     """Raises RefusedError where the catalogue has no such table or view."""
     from pyspark.errors import AnalysisException
 
+    if isinstance(found.table, Span):
+        return spark.sql(source.text[found.table.start + 1 : found.table.end - 1])
     try:
         frame = spark.table(".".join(quote_name(part.text) for part in found.table.parts))
         frame.schema  # noqa: B018 - Spark Connect looks for the table only now

@@ -50,7 +50,7 @@ def sql_program(sources: Iterable[Source]) -> SqlProgram:
         for found in statement.clauses:
             table = _table(found, tables)
             if table is None:
-                problems.append(say.unknown_table(found.table, list(tables)))
+                problems.append(say.unknown_table(found, list(tables)))
                 continue
             name = _name(statement, found, around)
             around[name] = statement
@@ -66,14 +66,14 @@ def sql_program(sources: Iterable[Source]) -> SqlProgram:
 
 
 def _table(found: FoundClause, tables: Mapping[str, CreateTable]) -> CreateTable | None:
-    name = found.table.parts[-1].text
+    name = found.table_name.rpartition(".")[2]
     return tables.get(name) or next((t for key, t in tables.items() if key.casefold() == name.casefold()), None)
 
 
 def _name(statement: SqlStatement, found: FoundClause, taken: Mapping[str, object]) -> str:
     """What the rows are called: the alias, or the table."""
     alias = None if statement.select is None else statement.select.alias
-    called = found.table.parts[-1].text if alias is None else alias.text
+    called = found.table_name.rpartition(".")[2] if alias is None else alias.text
     name, number = called, 1
     while name in taken:
         number += 1

@@ -91,7 +91,7 @@ class _Reading:
         if words[:1] == ["CREATE"] and "TABLE" in words and not _clause_words(tokens):
             created: CreateTable | None = self._parsed(tokens, "create_table", quiet=True)
             return SqlStatement((), created, None, None, span)
-        places = [place for at in _clause_words(tokens) if (place := self._place(tokens, at)) is not None]
+        places = self._apart(tokens, [self._place(tokens, at) for at in _clause_words(tokens)])
         clauses = [found for place in places if (found := self._clause(tokens, place)) is not None]
         select, other = None, None
         if len(places) == 1 and len(clauses) == 1:
@@ -105,22 +105,29 @@ class _Reading:
 
     # ---- clauses -----------------------------------------------------------------------------------------------------
 
+    def _apart(self, tokens: tuple[RawToken, ...], places: list[_ClausePlace | None]) -> list[_ClausePlace]:
+        """Those that were found, without what others are over."""
+        found = [place for place in places if place is not None]
+        inner = [one for one in found if any(other.table < one.word < other.word for other in found)]
+        for place in inner:
+            self._say(
+                "E0952", "MATCH_RECOGNIZE over MATCH_RECOGNIZE", tokens[place.word], "this one is to be answered first",
+                "make a view of the query with it: `CREATE TEMPORARY VIEW name AS …`",
+            )  # fmt: skip
+        return [place for place in found if place not in inner]
+
     def _place(self, tokens: tuple[RawToken, ...], word: int) -> _ClausePlace | None:
         """Where the clause stands that begins with this word; None where that has been said to be wrong."""
         end = _closing(tokens, word + 1)
         if end is None:
             self._say("E0951", "MATCH_RECOGNIZE is not closed", tokens[word], "its `(` has no `)`")
             return None
-        table = word
-        while table > 0 and tokens[table - 1].kind in _NAMES and (table == word or tokens[table].text == "."):
-            table -= 1
-            if table > 0 and tokens[table - 1].text == ".":
-                table -= 1
+        table = _opening(tokens, word) if word > 0 and tokens[word - 1].text == ")" else _name(tokens, word)
         before = tokens[table - 1] if table > 0 else None
         if table == word:
             self._say(
-                "E0952", "MATCH_RECOGNIZE over what is no name", tokens[word], "no name of a table stands before this",
-                "give the query a name, by `CREATE TEMPORARY VIEW name AS …`, and write `name MATCH_RECOGNIZE (…)`",
+                "E0951", "MATCH_RECOGNIZE over nothing", tokens[word], "no table stands before this",
+                "write the name of a table before it, or a query in parentheses",
             )  # fmt: skip
             return None
         if before is None or (before.upper or before.text) not in _BEFORE_TABLE:
@@ -135,8 +142,9 @@ class _Reading:
         clause: MatchRecognize | None = self._parsed(tokens[place.word : place.end], "match_recognize")
         if clause is None:
             return None
-        named = tokens[place.table : place.word]
-        return FoundClause(self._table(named), clause, self._span(tokens[place.table : place.end]))
+        over = tokens[place.table : place.word]
+        table = self._span(over) if over[0].text == "(" else self._table(over)
+        return FoundClause(table, clause, self._span(tokens[place.table : place.end]))
 
     def _table(self, tokens: tuple[RawToken, ...]) -> ast.Reference:
         names = tuple(
@@ -201,6 +209,27 @@ class _Reading:
         self.diagnostics.append(
             Diagnostic(code, title, Span(token.start, token.end, self._source.name), label, hint=hint)
         )
+
+
+def _name(tokens: tuple[RawToken, ...], end: int) -> int:
+    """Where the name begins that ends before a place; the place itself where none does."""
+    begin = end
+    while begin > 0 and tokens[begin - 1].kind in _NAMES and (begin == end or tokens[begin].text == "."):
+        begin -= 1
+        if begin > 0 and tokens[begin - 1].text == ".":
+            begin -= 1
+    return begin
+
+
+def _opening(tokens: tuple[RawToken, ...], end: int) -> int:
+    """Where the parenthesis is opened that closes before a place; the place itself where it is not."""
+    depth = 0
+    for place in range(end - 1, -1, -1):
+        if tokens[place].kind == "OPERATOR":
+            depth -= _DEEPER.get(tokens[place].text, 0)
+        if depth == 0:
+            return place
+    return end
 
 
 def _clause_words(tokens: tuple[RawToken, ...]) -> list[int]:

@@ -162,13 +162,18 @@ class PlainSelect:
 
 @dataclass(frozen=True, slots=True)
 class FoundClause:
-    """A MATCH_RECOGNIZE in its place: `table` names what it is over, and `place` is what a view stands for, from the
-    table's name to the last parenthesis.
+    """A MATCH_RECOGNIZE in its place: `table` names what it is over, or says where a query stands in parentheses, and
+    `place` is what a view stands for, from there to the last parenthesis.
     """
 
-    table: ast.Reference
+    table: ast.Reference | Span
     clause: MatchRecognize
     place: Span
+
+    @property
+    def table_name(self) -> str:
+        """As it is written, without quotes."""
+        return "query" if isinstance(self.table, Span) else ".".join(part.text for part in self.table.parts)
 
 
 @dataclass(frozen=True, slots=True)
