@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -193,6 +194,8 @@ WRONG = {
     "ORDER BY t MEASURES 1 AS n PATTERN ((A | B) $)": ("E0952", "$"),
     "ORDER BY t MEASURES 1 AS n PATTERN (A*?)": ("E0952", "A"),
     "ORDER BY t MEASURES 1 AS n PATTERN (())": ("E0952", None),
+    "ORDER BY t MEASURES A.a AS n PATTERN (B A{0})": ("E0952", "A"),
+    "ORDER BY t MEASURES COUNT(u.*) AS n PATTERN (A) SUBSET u = (C)": ("E0953", "C"),
     "ORDER BY t PATTERN (A)": ("E0952", None),
     "ORDER BY t MEASURES LAST(A.a, 1) AS n PATTERN (A+)": ("E0952", "LAST(A.a, 1)"),
     "ORDER BY t MEASURES 1 AS n PATTERN (A+) DEFINE A AS FINAL LAST(A.a) > 1": ("E0952", "FINAL LAST(A.a)"),
@@ -268,3 +271,105 @@ def test_clauses_of_one_order_are_queries_of_one_stream() -> None:
     assert {query.name: query.stream for query in program.checked.program.queries} == {  # type: ignore[union-attr]
         "numbers": "numbers'", "numbers_2": "numbers'", "numbers_3": "numbers''",
     }  # fmt: skip
+
+
+# ---- any text --------------------------------------------------------------------------------------------------------
+
+WORDS = [
+    "MATCH_RECOGNIZE",
+    "(",
+    ")",
+    ",",
+    ".",
+    ";",
+    "*",
+    "A",
+    "b",
+    "t",
+    "k",
+    "1",
+    "'x'",
+    "PATTERN",
+    "DEFINE",
+    "MEASURES",
+    "AS",
+    "FINAL",
+    "RUNNING",
+    "LAST",
+    "FIRST",
+    "PREV",
+    "NEXT",
+    "ORDER",
+    "BY",
+    "SUBSET",
+    "=",
+    "PARTITION",
+    "WITHIN",
+    "INTERVAL",
+    "HOUR",
+    "{",
+    "}",
+    "{-",
+    "-}",
+    "|",
+    "+",
+    "?",
+    "^",
+    "$",
+    "PERMUTE",
+    "AFTER",
+    "MATCH",
+    "SKIP",
+    "TO",
+    "ROW",
+    "NULLS",
+    "DESC",
+    "ALL",
+    "ROWS",
+    "PER",
+    "ONE",
+    "COUNT",
+    "SUM",
+    "CLASSIFIER",
+    "MATCH_NUMBER",
+    "NULL",
+    "CASE",
+    "WHEN",
+    "END",
+    "[",
+    "]",
+    "{2,}",
+    "{,3}",
+    "{3000}",
+    "{0}",
+    "`q`",
+    "--",
+    "/*",
+    '"',
+    "<",
+    ">",
+    "IS",
+    "NOT",
+    "u",
+    "WHERE",
+    "SELECT",
+    "FROM",
+]
+
+
+@pytest.mark.property
+def test_no_text_ends_in_a_traceback() -> None:
+    """Clauses with words taken out, put in, changed and exchanged."""
+    random, said_of = Random(5), Counter[str]()
+    for _ in range(400):
+        pieces = re.findall(r"\w+|\s+|.", f"{TABLE}SELECT * FROM numbers {sql.as_sql(clauses.clause(random))}")
+        for _ in range(random.choice([1, 1, 2, 3, 5])):
+            at = random.randrange(len(pieces))
+            pieces[at : at + random.randrange(2)] = [f" {random.choice(WORDS)} "] * random.randrange(2)
+        text = "".join(pieces)
+        checked = sql_program([Source("text.sql", text)]).checked
+        assert all(0 <= d.span.start <= d.span.end <= len(text) for d in checked.diagnostics), text
+        assert checked.text()
+        said_of.update(d.code for d in checked.diagnostics)
+    assert said_of["E0951"] > 100
+    assert min(said_of[code] for code in ("E0952", "E0953", "E0954", "E0956")) > 0, said_of

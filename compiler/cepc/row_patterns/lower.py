@@ -79,6 +79,8 @@ def _lowered(clause: MatchRecognize, table: RowTable, name: str, problems: list[
     if (other := next((node for node in walk(inner) if isinstance(node, Anchor)), None)) is not None:
         raise RefusedError(say.anchor_inside(other))
     pattern, has_empty = _some_rows(shaped(inner, names.variables), span)
+    if rowless := set(names.variables.values()) - {place.variable for place in places_of(pattern)}:
+        raise RefusedError(say.rowless(inner, rowless))
     of_ours = bound(pattern, names, scope, span)
     none = None
     if has_empty and all(edge.at != "end" for edge in edges):  # before a row there is no end

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Final
 
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.near import nearest
+from cepc_grammar.pattern import walk
 from cepc_grammar.source import NOWHERE, Span
+from cepc_grammar.sql.syntax import PatternVariable
 
 from ..diagnostics.listed import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from cepc_grammar import ast
-    from cepc_grammar.sql.syntax import Anchor, FoundClause, RowSkip, RowsPerMatch
+    from cepc_grammar.sql.syntax import Anchor, FoundClause, RowPattern, RowSkip, RowsPerMatch
 
     from ..automaton.positions import PatternTooLarge
     from .tables import RowTable
@@ -82,6 +84,16 @@ def only_empty(span: Span) -> Diagnostic:
     return Diagnostic(
         "E0952", "a pattern that matches no row", span, "nothing but empty matches would be found",
         hint="name a variable in the pattern",
+    )  # fmt: skip
+
+
+def rowless(pattern: RowPattern, variables: Collection[str]) -> Diagnostic:
+    """Of variables that a pattern mentions where it repeats them zero times."""
+    names = (node.name for node in walk(pattern) if isinstance(node, PatternVariable))
+    name = next(name for name in names if name.text in variables)
+    return Diagnostic(
+        "E0952", f"no row can be mapped to `{name.text}`", name.span, "it is repeated zero times",
+        hint="leave it out of the pattern, and of what mentions it",
     )  # fmt: skip
 
 

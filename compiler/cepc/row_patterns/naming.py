@@ -58,7 +58,8 @@ def _members(
         taken.add(subset.name.text.casefold())
         known = [member for member in subset.members if member.text.casefold() in variables]
         problems += (say.unknown_variable(m, variables.values()) for m in subset.members if m not in known)
-        found[subset.name.text] = frozenset(variables[member.text.casefold()] for member in known)
+        members = {variables[member.text.casefold()] for member in known}
+        found[subset.name.text] = frozenset(members or variables.values())  # which of these, has been asked
     found[None] = frozenset(variables.values())
     return found, problems
 
