@@ -72,6 +72,7 @@ def test_the_wheel_holds_every_file_of_each_package(wheel: list[str], package: s
 
 def test_the_wheel_holds_the_grammar_the_standard_library_and_the_licence(wheel: list[str]) -> None:
     assert "cepc_grammar/cep.lark" in wheel
+    assert {"cepc_grammar/sql/sql.lark", "cepc_grammar/sql/tables.json"} <= set(wheel)
     assert any(name.startswith("cepc_stdlib/") and name.endswith(".cep") for name in wheel)
     assert any(name.endswith(".dist-info/licenses/LICENSE") for name in wheel)
     assert sum("/licenses/" in name for name in wheel) == 3  # and those of the scripts in a page of `cepc explain`
