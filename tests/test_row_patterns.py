@@ -152,6 +152,10 @@ KNOWN: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
         "MEASURES SUM(A.a) AS s PATTERN (A+) DEFINE A AS SUM(A.a) <= 30",
         [("x", 29), ("x", 17), ("x", 20), ("x", 21), ("x", 19), ("x", 22), ("y", 16)],
     ),
+    "a running sum of rows that are compared with the one before": (
+        "MEASURES SUM(A.a) AS s, COUNT(*) AS n PATTERN (A+) DEFINE A AS SUM(A.a) < 60 AND (LAST(A.a, 1) IS NULL OR A.a >= LAST(A.a, 1) - 3)",
+        [("x", 29, 2), ("x", 58, 4), ("x", 41, 2), ("y", 16, 4)],
+    ),
     "rows beside the match": (
         "MEASURES PREV(FIRST(A.a)) AS before, NEXT(LAST(A.a), 2) AS after, FINAL LAST(A.a) AS last PATTERN (A{2}) DEFINE A AS a < 10",
         [("x", 17, 21, 8), ("y", None, 4, 4), ("y", 4, None, 4)],

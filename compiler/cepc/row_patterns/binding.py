@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from cepc_runtime.cheap_dataclass import dataclass
 
 from . import messages as say
-from .define import BoundVariable, Mentioned, Row, Unsure, rows_at
+from .define import BoundVariable, Mentioned, Row, Unsure, is_aggregated, rows_at
 from .navigation import RefusedError
 from .paths import paths_of
 from .shape import places_of
@@ -51,6 +51,7 @@ def bound(pattern: PlacePattern, names: ClauseNames, scope: ClauseScope, span: S
         mentioned = Mentioned(
             names.members,
             {k: frozenset(p.number for p in places if p.variable in own) for k, own in names.members.items()},
+            frozenset(variable for variable, condition in names.conditions.items() if is_aggregated(condition)),
         )
         rows: dict[int, tuple[Row | Unsure, ...]] = {}
         refused: list[RefusedError] = []

@@ -12,7 +12,7 @@ from cepc_runtime.cheap_dataclass import dataclass
 from ..resolve.walk import conjuncts, references, walk
 from . import build
 from . import messages as say
-from .define import EndRow, Missing, Own, Row, rows_in
+from .define import Earlier, EndRow, Missing, Own, Row, rows_in
 from .navigation import RefusedError, of_row
 
 if TYPE_CHECKING:
@@ -63,6 +63,10 @@ class ConditionWriter:
                 if places == 0 or isinstance(asked.body, ast.Reference):
                     return value
                 return build.where(build.is_there(self.used.number_of(name, span, places), span), value, span)
+            case Earlier(places):
+                number = self.used.number_of(self.variable.name, span)
+                later = ast.Binary(">", number, build.call("FIRST", [number], span), span)
+                return build.where(later, self._value(Own(places), asked, node), span)
             case Missing():
                 types = self.scope.table.types
                 value = of_row(

@@ -17,11 +17,11 @@ from cepc_grammar.sql.syntax import FINAL
 from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.aggregate_functions import aggregate_written
 
-from ..resolve.walk import rewrite
+from ..resolve.walk import rewrite, walk
 from . import build
 from . import messages as say
 from .navigation import CLASSIFIER, RefusedError
-from .paths import DEPENDS
+from .paths import DEPENDS, Distance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -55,7 +55,14 @@ class EndRow:
     places: int
 
 
-Row = Own | Missing | EndRow
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """The row so many `places` after the one at hand, if that is not the first one of its variable; else none."""
+
+    places: int
+
+
+Row = Own | Missing | EndRow | Earlier
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +75,13 @@ class Unsure:
 
 @dataclass(frozen=True, slots=True)
 class Mentioned:
-    """The places of each variable's and each union's rows, of all rows under None; and their `members`."""
+    """The places of each variable's and each union's rows, of all rows under None; and their `members`. Of a variable
+    that is `aggregated` in its own condition all rows have to be of one variable of ours.
+    """
 
     members: Mapping[str | None, frozenset[str]]
     places: Mapping[str | None, frozenset[int]]
+    aggregated: frozenset[str]
 
 
 def row_at(
@@ -84,6 +94,10 @@ def row_at(
     if asked.offset > (1 if own and asked.end == "LAST" else 0):
         raise RefusedError(say.no_offset(span, asked.end))
     places = mentioned.places[asked.variable]
+    if own and asked.offset and asked.variable in mentioned.aggregated:
+        every = set[Distance]().union(*(paths.last_before(number, places) for number in places))
+        if len(every) == 2 and None in every and DEPENDS not in every:
+            return Earlier(asked.places - max(distance for distance in every if distance is not None))
     distances = paths.last_before(place.number, places)
     if distances == {None}:
         return Own(asked.places) if own and asked.end == "FIRST" else Missing()
@@ -140,6 +154,11 @@ def rows_in(
         return None if found is None else reference(found, node)
 
     return rewrite(condition, change)
+
+
+def is_aggregated(condition: ast.Expression) -> bool:
+    """Whether it has an aggregate, which in DEFINE is of the variable's own rows."""
+    return any(isinstance(node, ast.Call) and aggregate_written(node.function.text.upper()) for node in walk(condition))
 
 
 def rows_at(
