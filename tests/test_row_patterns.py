@@ -232,6 +232,16 @@ def test_what_is_wrong_is_said_in_its_place(text: str) -> None:
     assert shown == place or (place is None and shown.startswith("MATCH_RECOGNIZE ("))
 
 
+def test_a_table_that_is_not_understood_is_said_to() -> None:
+    text = (
+        TABLE.replace(");", ") PARTITIONED BY (k);")
+        + "SELECT * FROM numbers MATCH_RECOGNIZE (ORDER BY t MEASURES 1 AS n PATTERN (A))"
+    )
+    assert [d.title for d in sql_program([Source("text.sql", text)]).checked.diagnostics] == [
+        "`PARTITIONED` cannot stand here", "there is no table `numbers`",
+    ]  # fmt: skip
+
+
 PLAIN: dict[str, list[tuple[Any, ...]]] = {
     "SELECT k, n AS m FROM numbers MATCH_RECOGNIZE ({}) AS t": [("k", "m"), ("x", 3), ("y", 4)],
     "SELECT T.n FROM numbers MATCH_RECOGNIZE ({}) t WHERE t.N > 3 AND k = 'y'": [("n",), (4,)],

@@ -77,10 +77,7 @@ class ConditionWriter:
                 return build.where(ast.Literal("boolean", "FALSE", span), value, span)
             case EndRow(end, variable, places):
                 name = self._single(end, variable, span)
-                return self.used_at_end(end, name, asked.body, places, span)
-
-    def used_at_end(self, end: str, name: str, body: ast.Expression, places: int, span: Span) -> ast.Expression:
-        return at_end(self.used, end, name, body, places, span)
+                return at_end(self.used, end, name, asked.body, places, span)
 
     def _single(self, end: OneOf["FIRST", "LAST"], variable: str | None, span: Span) -> str:
         """The one variable of ours whose first or last row it is. Raises RefusedError."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING, Final
 from typing import Literal as OneOf
@@ -46,7 +47,7 @@ class MeasureWriter:
                 if name == FINAL:
                     return rewrite(node.arguments[0], change)
                 if node.running:  # at the last row, which the row of a match stands for, there is no difference
-                    return rewrite(build_plain(node), change)
+                    return rewrite(replace(node, running=False), change)
                 if name == CLASSIFIER:
                     return self._classifier(node)
                 function = aggregate_written(name)
@@ -156,11 +157,6 @@ class MeasureWriter:
         if not isinstance(argument, ast.Reference) or len(argument.parts) > 1:
             return False
         return self.scope.table.types[argument.parts[0].text].name in WHOLE_NUMBERS
-
-
-def build_plain(node: ast.Call) -> ast.Call:
-    """The call without RUNNING before it."""
-    return ast.Call(node.function, node.arguments, node.distinct, node.span)
 
 
 def _sum(parts: Sequence[ast.Expression], span: Span) -> ast.Expression:

@@ -14,7 +14,7 @@ from cepc_grammar.sql.syntax import ALL_COLUMNS, FINAL
 from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.aggregate_functions import aggregate_written
 
-from ..resolve.walk import rewrite, walk
+from ..resolve.walk import rewrite
 from . import messages as say
 
 if TYPE_CHECKING:
@@ -142,11 +142,6 @@ def is_of_rows(call: ast.Call) -> bool:
     """Whether it is a function that asks of other rows."""
     name = call.function.text.upper()
     return name in (*LOGICAL, *PHYSICAL, CLASSIFIER, FINAL) or call.running or aggregate_written(name) is not None
-
-
-def columns_in(body: ast.Expression) -> list[str]:
-    """The columns of a body, each once."""
-    return list(dict.fromkeys(node.parts[0].text for node in walk(body) if isinstance(node, ast.Reference)))
 
 
 def of_row(body: ast.Expression, column: Callable[[ast.Reference], ast.Expression]) -> ast.Expression:

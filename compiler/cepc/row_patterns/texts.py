@@ -44,6 +44,7 @@ def sql_program(sources: Iterable[Source]) -> SqlProgram:
     problems = [d for one in parsed for d in one.diagnostics]
     statements = [statement for one in parsed for statement in one.statements]
     tables = {statement.created.name.parts[-1].text: statement.created for statement in statements if statement.created}
+    problems += [statement.unread for statement in statements if statement.unread is not None]
     named: list[NamedClause] = []
     around: dict[str, SqlStatement] = {}
     for statement in statements:

@@ -167,7 +167,7 @@ class SqlBuilder(Builder):
         if len(children) > MOST_PERMUTED:
             self._error(
                 "E0952", f"PERMUTE of {len(children)}", self._span(meta), "too many orders to write out",
-                notes=(f"PERMUTE of n elements stands for all their orders, of which five have {120}",),
+                notes=("PERMUTE stands for all orders of its elements, of which five have 120",),
                 hint=f"name {MOST_PERMUTED} elements at most",
             )  # fmt: skip
             children = children[:1]

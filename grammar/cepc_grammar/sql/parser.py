@@ -24,7 +24,7 @@ from ..tokens import quoted_name, tokenize
 from ..trees import Trees
 from .builder import SqlBuilder
 from .lexer import SqlLexer, in_sql
-from .syntax import CreateTable, FoundClause, MatchRecognize, PlainSelect, SqlStatement
+from .syntax import FoundClause, PlainSelect, SqlStatement
 
 if TYPE_CHECKING:
     from lark import Lark
@@ -89,8 +89,8 @@ class _Reading:
         span = self._span(tokens)
         words = [token.upper for token in tokens[:5]]
         if words[:1] == ["CREATE"] and "TABLE" in words and not _clause_words(tokens):
-            created: CreateTable | None = self._parsed(tokens, "create_table", quiet=True)
-            return SqlStatement((), created, None, None, span)
+            created, unread = self._parsed(tokens, "create_table")
+            return SqlStatement((), span, created=created, unread=unread)
         places = self._apart(tokens, [self._place(tokens, at) for at in _clause_words(tokens)])
         clauses = [found for place in places if (found := self._clause(tokens, place)) is not None]
         select, other = None, None
@@ -98,7 +98,7 @@ class _Reading:
             select, other = self._select(tokens, places[0])
         elif clauses:
             other = span
-        return SqlStatement(tuple(clauses), None, select, other, span)
+        return SqlStatement(tuple(clauses), span, select=select, other=other)
 
     def _span(self, tokens: tuple[RawToken, ...]) -> Span:
         return Span(tokens[0].start, tokens[-1].end, self._source.name)
@@ -139,8 +139,9 @@ class _Reading:
         return _ClausePlace(table, word, end)
 
     def _clause(self, tokens: tuple[RawToken, ...], place: _ClausePlace) -> FoundClause | None:
-        clause: MatchRecognize | None = self._parsed(tokens[place.word : place.end], "match_recognize")
-        if clause is None:
+        clause, wrong = self._parsed(tokens[place.word : place.end], "match_recognize")
+        if wrong is not None:
+            self.diagnostics.append(wrong)
             return None
         over = tokens[place.table : place.word]
         table = self._span(over) if over[0].text == "(" else self._table(over)
@@ -164,33 +165,21 @@ class _Reading:
         first, last = tokens[place.table], tokens[place.end - 1]
         stand_in = RawToken("QUOTED", "`table`", first.start, last.end, False)
         around = (*tokens[: place.table], stand_in, *tokens[place.end :])
-        tree = _trees().tree(around, "plain_select")
-        if tree is not None and too_deep(tree, self._source.name) is None:
-            return SqlBuilder(self._source.name).transform(tree), None
-        try:
-            _lark().parse(around, start="plain_select")
-        except UnexpectedToken as error:
-            at = _index_of(around, error.token)
-            rest = around[at:] or around[-1:]
-            return None, Span(rest[0].start, rest[0].end, self._source.name)
-        return None, self._span(tokens)
+        select, wrong = self._parsed(around, "plain_select")
+        return select, None if wrong is None else wrong.span
 
     # ---- parsing -----------------------------------------------------------------------------------------------------
 
-    def _parsed(self, tokens: tuple[RawToken, ...], start: str, *, quiet: bool = False) -> Any:
-        """What the tokens say; None where they are wrong, which is then said, unless that is left to Spark."""
+    def _parsed(self, tokens: tuple[RawToken, ...], start: str) -> tuple[Any, Diagnostic | None]:
+        """What the tokens say, or what is wrong with them."""
         tree = _trees().tree(tokens, start)
         if tree is None:
-            if not quiet:
-                self.diagnostics.append(self._unexpected(tokens, start))
-            return None
+            return None, self._unexpected(tokens, start)
         if (deep := too_deep(tree, self._source.name)) is not None:
-            self.diagnostics.append(deep)
-            return None
+            return None, deep
         builder = SqlBuilder(self._source.name)
         built = builder.transform(tree)
-        self.diagnostics += builder.diagnostics
-        return None if builder.diagnostics else built
+        return (None, builder.diagnostics[0]) if builder.diagnostics else (built, None)
 
     def _unexpected(self, tokens: tuple[RawToken, ...], start: str) -> Diagnostic:
         try:

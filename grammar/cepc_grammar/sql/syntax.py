@@ -16,6 +16,7 @@ from ..source import NOWHERE, Span
 
 if TYPE_CHECKING:
     from .. import ast
+    from ..diagnostic import Diagnostic
 
 ALL_COLUMNS: Final = "*"
 """The last part of `A.*`."""
@@ -179,11 +180,13 @@ class FoundClause:
 @dataclass(frozen=True, slots=True)
 class SqlStatement:
     """A statement up to its `;`. `created` of a CREATE TABLE with columns, `select` of a SELECT that is plain; `other`
-    is where what stands around the clause is more than that.
+    is where what stands around the clause is more than that, and `unread` says why a CREATE TABLE is not understood:
+    both are no mistakes where Spark reads them.
     """
 
     clauses: tuple[FoundClause, ...]
-    created: CreateTable | None
-    select: PlainSelect | None
-    other: Span | None
     span: Span
+    created: CreateTable | None = None
+    select: PlainSelect | None = None
+    other: Span | None = None
+    unread: Diagnostic | None = None
