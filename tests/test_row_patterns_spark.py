@@ -87,6 +87,20 @@ def test_a_clause_may_be_over_a_query(spark: SparkSession) -> None:
     assert sorted(rows(cepc.sql(spark, text))) == [(2, 3), (4, 3)]
 
 
+def test_columns_of_any_type_may_be_in_a_table(spark: SparkSession) -> None:
+    spark.sql(
+        "CREATE OR REPLACE TEMPORARY VIEW odd AS SELECT id, INTERVAL '1' DAY AS wait, NULL AS nothing, "
+        "INTERVAL '1' YEAR AS age, STRUCT(id AS `a b`, ARRAY(id) AS list) AS `x y`, MAP('k', id) AS map FROM RANGE(3)"
+    )
+    text = "SELECT * FROM odd MATCH_RECOGNIZE (ORDER BY id DESC MEASURES {} AS m PATTERN (A+) DEFINE A AS A.`X Y`.`a b` > 0)"
+    assert rows(cepc.sql(spark, text.format("LAST(A.`x y`.list)"))) == [([1],)]
+    assert rows(cepc.sql(spark, text.format("FIRST(A.map)"))) == [({"k": 2},)]
+    for column, type_ in (("age", "interval year"), ("nothing", "void"), ("wait", "interval day")):
+        with pytest.raises(ProgramError) as raised:
+            cepc.sql(spark, text.format(f"LAST(A.{column})"))
+        assert f"`{column}` has the type {type_}" in str(raised.value)
+
+
 @pytest.mark.usefixtures("prices")
 def test_a_text_without_the_clause_is_sparks(spark: SparkSession) -> None:
     assert rows(cepc.sql(spark, "SELECT count(*) FROM prices WHERE symbol = 'x;'")) == [(0,)]

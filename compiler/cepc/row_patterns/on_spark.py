@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from cepc_grammar.source import Source, Span
 from cepc_grammar.sql.parser import CLAUSE, parse_sql
-from cepc_runtime.sql.types import quote_name
+from cepc_runtime.sql.types import NULL, quote_name
 
 from ..errors import ProgramError
 from ..running.session import need_pyspark
@@ -19,10 +19,12 @@ from .navigation import RefusedError
 from .number_frame import number_frame
 from .program import NamedClause, program_of
 from .results import shown_frame
-from .tables import RowTable, table_of
+from .tables import RowTable
 
 if TYPE_CHECKING:
+    from cepc_grammar import ast
     from cepc_grammar.sql.syntax import FoundClause, SqlStatement
+    from cepc_runtime.sql.types import DataType
 
 NAME = "<sql>"
 
@@ -72,9 +74,7 @@ def _over_tables(spark: Any, statement: SqlStatement, source: Source) -> tuple[l
     problems, named, frames = [], list[NamedClause](), dict[str, Any]()
     tables: dict[str, RowTable] = {}
     for number, found in enumerate(statement.clauses, 1):
-        name = found.table_name
-        while isinstance(found.table, Span) and name in frames:
-            name += "'"
+        name = f"(query {number})" if isinstance(found.table, Span) else found.table_name
         try:
             if name not in frames:
                 frames[name] = _table(spark, found, source)
@@ -105,17 +105,19 @@ def _table(spark: Any, found: FoundClause, source: Source) -> Any:
 def _row_table(name: str, frame: Any) -> RowTable:
     from cepc_runtime.spark.schema import from_spark
 
-    known, others = list[str](), dict[str, str]()
+    types: dict[str, ast.TypeExpr] = {}
+    others: dict[str, str] = {}
     for field in frame.schema.fields:
         type_ = from_spark(field.dataType)
-        if type_ is None:
+        written = None if type_ is None else _written(type_)
+        if written is None:
             others[field.name] = field.dataType.simpleString()
         else:
-            known.append(f"{quote_name(field.name)} {type_.sql}")
-    types = {}
-    if known:
-        parsed = parse_sql(Source(name, f"CREATE TABLE t ({', '.join(known)})"))
-        created = parsed.statements[0].created
-        assert created is not None
-        types = table_of(created).types
+            types[field.name] = written
     return RowTable(name, types, others)
+
+
+def _written(type_: DataType) -> ast.TypeExpr | None:
+    """The type as a program has it; None for one that no column can have there."""
+    created = parse_sql(Source("type", f"CREATE TABLE t (c {type_.sql})")).statements[0].created
+    return None if created is None or type_ == NULL else created.columns[0].type
