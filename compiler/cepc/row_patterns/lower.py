@@ -104,9 +104,10 @@ def _lowered(clause: MatchRecognize, table: RowTable, name: str, problems: list[
     problems += _twice(items)
     skip = skipping(clause.skip, scope, of_ours, used)
     check = None if skip.landing is None else _checked(skip, clause.skip.span, items, measures, none, used)
+    returns = ast.Return(_apart(items), match=True, span=span)
     query = ast.Query(
-        ast.Name(name, span), ast.Return(_apart(items), match=True, span=span), _written(of_ours, none), ast.Unbounded(span),
-        build.conjunction(where), select="CONTIGUOUS", after_match=skip.after, span=span,
+        ast.Name(name, span), returns, _written(of_ours, none), ast.Unbounded(span), build.conjunction(where),
+        select="CONTIGUOUS", after_match=skip.after, span=span,
     )  # fmt: skip
     return LoweredClause(used.rows(order), query, shown, check)
 
