@@ -49,7 +49,10 @@ _NOT_LISTED = "remove it: rows are given when their window or match is decided, 
 
 FOREIGN: Final = (
     # ---- MATCH_RECOGNIZE
-    Foreign("MATCH_RECOGNIZE", "RETURN, PATTERN, WHERE, SELECT and AFTER MATCH are clauses of the query itself"),
+    Foreign(
+        "MATCH_RECOGNIZE",
+        "RETURN, PATTERN, WHERE, SELECT and AFTER MATCH are clauses of the query itself; SQL is for a file called `….sql`",
+    ),
     Foreign(
         "PARTITION BY", "events that belong together agree on what stands in `[ ]` in WHERE: `WHERE [{names}]`"
     ),
