@@ -51,7 +51,7 @@ FOREIGN: Final = (
     # ---- MATCH_RECOGNIZE
     Foreign(
         "MATCH_RECOGNIZE",
-        "RETURN, PATTERN, WHERE, SELECT and AFTER MATCH are clauses of the query itself; SQL is for a file called `….sql`",
+        "RETURN, PATTERN, WHERE, SELECT and AFTER MATCH are clauses of the query itself; SQL stands in a file `….sql`",
     ),
     Foreign(
         "PARTITION BY", "events that belong together agree on what stands in `[ ]` in WHERE: `WHERE [{names}]`"
