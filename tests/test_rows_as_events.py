@@ -182,7 +182,7 @@ def test_rows_of_queries_over_rows(title: str, text: str, expected: list[dict[st
 
 
 def test_rows_without_a_time_are_counted_and_rows_are_not_among_what_was_read() -> None:
-    text = MEANT[2][1]
+    text = next(text for title, text, _ in MEANT if title == "a row without a time is no event")
     report = reported(text)
     assert (report.read, report.without_time) == (7, 1)
     assert "dropped 1 without a time" in report.dropped
