@@ -73,7 +73,7 @@ OTHERS = {
     **dict.fromkeys(
         [
             (f"{m}.py", "variable")
-            for m in ("cepc/resolve/tests", "cepc_runtime/enumerate/matches", "cepc_runtime/spark/rows")
+            for m in ("cepc/resolve/from_query", "cepc_runtime/enumerate/matches", "cepc_runtime/spark/rows")
         ],
         "a field of what RETURN MATCH * gives",
     ),
