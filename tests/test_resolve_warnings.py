@@ -13,6 +13,8 @@ OVERFLOWS = [
     ("TRY_COUNT", "SEQ(A, B+)", "TRY_COUNT(*) AS n", "", []),
     ("bounded", "SEQ(A, B{1,9})", "COUNT(*) AS n", "", []),
     ("only inside NOT", "SEQ(A, NOT SEQ(B, C+), D)", "COUNT(*) AS n", "", []),
+    ("only in parts that skip none", "SEQ(CONTIGUOUS(A+, B), NEXT(C, D+))", "COUNT(*) AS n", "", []),
+    ("around such a part", "CONTIGUOUS(A, B)+", "COUNT(*) AS n", "", ["W0401"]),
     ("SELECT NEXT", "SEQ(A, B+)", "COUNT(*) AS n", "SELECT NEXT", []),
     ("without a COUNT", "SEQ(A, B+)", "MAX(A.x) AS n", "", []),
     ("a match query", "SEQ(A, B+)", "MATCH COUNT(*) AS n", "", []),

@@ -295,7 +295,7 @@ def _of_values(
     for argument, written in zip(arguments, call.arguments, strict=True):
         if not variables(argument):
             columns = [node.column for node in walk(argument) if isinstance(node, Field)]
-            return say.no_variable(written.span, name, columns)
+            return say.no_variable(written.span, name, columns, distinct=call.distinct, by=bool(function.by))
     mentioned = tuple(dict.fromkeys(v for argument in arguments for v in variables(argument)))
     if len(mentioned) > 1:
         return say.mixed_variables(span, name, mentioned)

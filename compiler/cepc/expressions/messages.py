@@ -357,17 +357,15 @@ def number_of_matches(span: Span) -> Diagnostic:
     )
 
 
-def no_variable(span: Span, name: str, columns: Iterable[str]) -> Diagnostic:
-    found = next(iter(columns), None)
+def no_variable(span: Span, name: str, columns: Iterable[str], *, distinct: bool, by: bool) -> Diagnostic:
+    found = next(iter(columns), None) or "column"
     return Diagnostic(
         "E0316",
         "aggregate of no event",
         span,
         f"{name} requires a column of a variable; this mentions none",
         notes=("an aggregate is over the events that a variable is bound to",),
-        hint=f"write `{name}(v.{found})` for the variable `v`"
-        if found
-        else f"write `{name}(v.column)` for a variable `v`",
+        hint=f"write `{name}({'DISTINCT ' * distinct}v.{found}{', v.y' * by})` for a variable `v`",
     )
 
 

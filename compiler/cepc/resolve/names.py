@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from cepc_grammar import ast
 from cepc_grammar.lost import NOTHING_LOST, Lost
+from cepc_grammar.pattern import SELECTION_WORDS
 from cepc_runtime.cheap_dataclass import dataclass
 
 from .messages import names as say
+from .messages.functions import of_pattern_operator
 from .walk import atoms
 
 if TYPE_CHECKING:
@@ -52,6 +54,7 @@ def declarations(
         *clashes("test", [t.name for t in tests]),
         *(d for s in streams for d in _inside_stream(s)),
         *(d for p in patterns for d in clashes("parameter", p.parameters or ())),
+        *(of_pattern_operator(p.name) for p in patterns if _is_operator(p)),
         *_types_and_patterns(streams, events, patterns),
     ]
     found = Declarations(
@@ -65,6 +68,11 @@ def declarations(
         circles({name: [a.name.text for a in atoms(p.pattern)] for name, p in _by_name(patterns).items()}),
     )
     return found, problems
+
+
+def _is_operator(pattern: ast.NamedPattern) -> bool:
+    """Whether its use with arguments is one."""
+    return pattern.parameters is not None and pattern.name.text.upper() in SELECTION_WORDS
 
 
 def _undeclared(lost: Lost, statements: Iterable[ast.Stream | ast.DerivedEvent | ast.NamedPattern]) -> Lost:

@@ -53,6 +53,7 @@ class _Column:
     name: str
     span: Span
     aliased: bool
+    of_star: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ def results(query: ast.Query, around: Surroundings) -> tuple[Returned | None, li
         if isinstance(item.expression, ast.Star):
             every = _every_column(around.stream)
             outputs += every
-            columns += [_Column(output.name, item.expression.span, aliased=False) for output in every]
+            columns += [_Column(output.name, item.expression.span, aliased=False, of_star=True) for output in every]
             continue
         columns.append(_Column(_name(item), (item.alias or item.expression).span, item.alias is not None))
         typed, found = _typed(item.expression, around)
@@ -113,6 +114,9 @@ def results(query: ast.Query, around: Surroundings) -> tuple[Returned | None, li
         else:
             complete = False
             failed |= {item.alias.text} if item.alias is not None else set()
+    if returns_events and VARIABLE.name in {output.name for output in _every_column(around.stream)[1:]}:
+        span = query.returns.items[0].expression.span
+        problems.append(say.same_column(VARIABLE.name, span, VARIABLE.name, span, of_star=True))
     problems += _clashes(columns, around.kind, {output.name for output in outputs})
     having: Expression | None = None
     if query.having is not None:
@@ -287,7 +291,7 @@ def _clashes(columns: Iterable[_Column], kind: str, right: set[str]) -> list[Dia
             if column.aliased or name in right:
                 problems.append(say.reserved_column(name, span, "an aggregate" if kind == "aggregate" else "a match"))
         elif name.casefold() in first:
-            problems.append(say.same_column(name, span, *first[name.casefold()]))
+            problems.append(say.same_column(name, span, *first[name.casefold()], of_star=column.of_star))
         else:
             first[name.casefold()] = name, span
     return problems

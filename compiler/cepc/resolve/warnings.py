@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from cepc_grammar.pattern import And, Not, Repeat, Some, fold, outside_not
+from cepc_grammar.pattern import And, Not, Repeat, Selected, Some, fold, walk
 from cepc_runtime.sql.expression import aggregates
 
 from .. import model
@@ -105,8 +105,8 @@ def _is_adjacent(condition: ConditionPlan, positions: Positions) -> bool:
 
 
 def _unbounded(pattern: Written) -> Repeat[Written] | None:
-    """The first repetition of events without bound, outside NOT."""
-    for node in outside_not(pattern):
+    """The first repetition of events without bound, outside NOT and parts that may not skip events."""
+    for node in walk(pattern, lambda node: not isinstance(node, Not | Selected)):
         if isinstance(node, Repeat) and node.most is None and next(written.positive(node), None) is not None:
             return node
     return None

@@ -43,8 +43,8 @@ def window(
         problems += [say.session_with(word, duration) for word, duration in query.after_within]
     elif kind == "match":
         why = (
-            "RETURN MATCH makes it a match query"
-            if query.returns.match
+            f"RETURN {'EACH' if query.returns.each else 'MATCH'} makes it a match query"
+            if query.returns.match or query.returns.each
             else "a RETURN without aggregates makes it a match query"
         )
         problems += [] if slide is None else [say.slide_in_match_query(slide, why)]

@@ -336,5 +336,5 @@ def _no_column(spot: Spot, where: str, then: str, of_expressions: frozenset[str]
 def star_of_variable(spot: Spot) -> Diagnostic | None:
     if spot.text() != "*" or spot.text(-1) != ".":
         return None
-    hint = "name the columns, or write `RETURN MATCH *` for all events of a match"
+    hint = "name the columns, or write `RETURN EACH *`, a row with all columns for each event of a match"
     return wrong(spot.span(-2, 0), "`*` behind a variable", "a column is expected", hint)

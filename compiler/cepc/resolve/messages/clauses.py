@@ -14,15 +14,17 @@ if TYPE_CHECKING:
     from cepc_grammar.source import Span
 
 
-def same_column(name: str, span: Span, first: str, place: Span) -> Diagnostic:
+def same_column(name: str, span: Span, first: str, place: Span, *, of_star: bool) -> Diagnostic:
     alike = "" if name == first else f", and `{first}` differs from it only in case"
     return Diagnostic(
         "E0501",
         f"two result columns are named `{name}`{alike}",
         span,
-        f"named `{name}`",
-        others=(Label(place, f"named `{first}`"),),
-        hint="give one of them another name: `… AS other`",
+        "this has the name of the event's variable, and the column" if span == place else f"named `{name}`",
+        others=() if span == place else (Label(place, f"named `{first}`"),),
+        hint="write the columns that are wanted instead of `*`: `RETURN EACH VARIABLE() AS bound_to, …`"
+        if of_star
+        else "give it another name: `… AS other`",
     )
 
 

@@ -62,6 +62,16 @@ def of_spark(name: ast.Name) -> Diagnostic:
     )
 
 
+def of_pattern_operator(name: ast.Name) -> Diagnostic:
+    return Diagnostic(
+        "E0223",
+        f"`{name.text.upper()}(…)` is an operator of patterns",
+        name.span,
+        "a pattern with parameters is written as one",
+        hint=f"write another name: `my_{name.text.lower()}`, say",
+    )
+
+
 def no_parameter(reference: ast.Reference, function: str, parameters: Sequence[str]) -> Diagnostic:
     name = reference.parts[0].text
     known = f"its parameters are {', '.join(f'`{p}`' for p in parameters)}" if parameters else "it has no parameters"
