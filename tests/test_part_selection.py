@@ -50,17 +50,17 @@ def matches(pattern: str, given: pa.Table, select: str = "ANY") -> Counter[str]:
 @pytest.mark.parametrize("select", ["CONTIGUOUS", "NEXT"])
 def test_of_a_whole_pattern_it_is_that_of_select(select: str) -> None:
     with_rows, less = 0, 0
-    for number in range(20):
+    for number in range(15):
         chance = Random(f"{select} {number}")
         text = pattern(chance, Allowed()).text
         plain = text.replace("Big", "A").replace("Odd", "B")
-        given = events(chance, 60, [kind for kind in TYPES if kind in plain] or TYPES)
+        given = events(chance, 50, [kind for kind in TYPES if kind in plain] or TYPES)
         part = matches(f"{select}({text})", given)
         assert part == matches(text, given, select), f"number {number}: {text}"
         with_rows += bool(part)
         less += part != matches(text, given)
-    assert with_rows >= 16  # of the patterns
-    assert less >= 10
+    assert with_rows >= 12  # of the patterns
+    assert less >= 8
 
 
 GAPS = [

@@ -19,7 +19,7 @@ from cepc.row_patterns.number_table import number_table
 from cepc.row_patterns.program import NamedClause, program_of
 from cepc.row_patterns.results import shown_table
 from cepc.row_patterns.tables import table_of
-from cepc.row_patterns.texts import sql_program
+from cepc.row_patterns.texts import not_plain, sql_program
 from cepc_grammar.source import Source
 from cepc_grammar.sql.parser import parse_sql
 
@@ -276,6 +276,29 @@ def test_what_needs_spark_is_said_to(behind: str, tmp_path: Path) -> None:
     done = CliRunner().invoke(cepc, ["run", str(tmp_path / "q.sql")])
     assert done.exit_code == 1
     assert "E0956" in done.output
+
+
+ALONE = "MATCH_RECOGNIZE (ORDER BY t MEASURES COUNT(*) AS c PATTERN (A+)) AS m;"
+FOR_SPARK = {
+    TABLE + f"DELETE FROM numbers WHERE a = 5; SELECT * FROM numbers {ALONE}": "DELETE FROM numbers WHERE a = 5",
+    TABLE + f"CREATE TEMP VIEW numbers AS SELECT 1; SELECT * FROM numbers {ALONE}": "CREATE TEMP VIEW numbers AS SELECT 1",
+    TABLE + f"SELECT k FROM numbers; SELECT * FROM numbers {ALONE}": "SELECT k FROM numbers",
+    TABLE + f"SELECT DISTINCT c FROM numbers {ALONE}": "DISTINCT",
+    TABLE + f"SELECT ALL * FROM numbers {ALONE}": "ALL",
+    f"CREATE TABLE n (t INT) USING csv LOCATION 'n.csv'; SELECT * FROM n {ALONE}": "CREATE TABLE n (t INT) USING csv LOCATION 'n.csv'",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", FOR_SPARK)
+def test_what_is_not_understood_here_is_not_passed_over(text: str) -> None:
+    program = sql_program([Source("text.sql", text)])
+    assert program.checked.ok
+    assert [(d.code, text[d.span.start : d.span.end]) for d in not_plain(program)] == [("E0956", FOR_SPARK[text])]
+
+
+def test_a_table_is_created_once() -> None:
+    text = f"{TABLE}{TABLE.replace('numbers', 'Numbers')}SELECT * FROM numbers {ALONE}"
+    assert [d.title for d in sql_program([Source("t.sql", text)]).checked.diagnostics] == ["`Numbers` is created twice"]
 
 
 def test_clauses_of_one_order_are_queries_of_one_stream() -> None:

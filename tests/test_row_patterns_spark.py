@@ -102,6 +102,16 @@ def test_columns_of_any_type_may_be_in_a_table(spark: SparkSession) -> None:
 
 
 @pytest.mark.usefixtures("prices")
+def test_the_views_of_a_query_are_gone_after_it_and_those_of_a_view_stay(spark: SparkSession) -> None:
+    clause = "prices MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY t MEASURES COUNT(*) AS n PATTERN (A+))"
+    before = spark.catalog.listTables()
+    found = cepc.sql(spark, f"SELECT n FROM {clause}")
+    assert spark.catalog.listTables() == before
+    cepc.sql(spark, f"CREATE OR REPLACE TEMPORARY VIEW counted AS SELECT n FROM {clause}")
+    assert sorted(rows(found)) == sorted(rows(spark.table("counted"))) != []
+
+
+@pytest.mark.usefixtures("prices")
 def test_a_text_without_the_clause_is_sparks(spark: SparkSession) -> None:
     assert rows(cepc.sql(spark, "SELECT count(*) FROM prices WHERE symbol = 'x;'")) == [(0,)]
     assert rows(cepc.sql(spark, "SELECT length('\\ud83d')")) == [(1,)]  # half a character, which no program may have

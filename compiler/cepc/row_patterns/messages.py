@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from cepc_grammar import ast
-    from cepc_grammar.sql.syntax import Anchor, FoundClause, RowPattern, RowSkip, RowsPerMatch
+    from cepc_grammar.sql.syntax import Anchor, CreateTable, FoundClause, RowPattern, RowSkip, RowsPerMatch
 
     from ..automaton.positions import PatternTooLarge
     from .tables import RowTable
@@ -56,12 +56,11 @@ def anchor_inside(found: Anchor) -> Diagnostic:
 
 
 def anchor_of_several(found: Anchor, names: Sequence[str]) -> Diagnostic:
-    where, asked = ("first", "PREV") if found.at == "start" else ("last", "NEXT")
+    where = "first" if found.at == "start" else "last"
     return Diagnostic(
         "E0952", f"`{_SIGNS[found.at]}` beside several variables", found.span,
         f"the {where} row of a match may be of {listed(names, 'or')}, and has to be of one variable here",
-        hint=f"give that row a variable of its own, or define each with `AND {asked}(column) IS NULL`, of a column "
-        "that is never null",
+        hint=f"give that row a variable of its own, of which the pattern has no other in the {where} place",
     )  # fmt: skip
 
 
@@ -355,6 +354,14 @@ def no_plain_select(span: Span) -> Diagnostic:
             ),
         ),
         hint="`cepc.sql(spark, text)` of Python answers any query of Spark's",
+    )  # fmt: skip
+
+
+def csv_by_position(table: CreateTable) -> Diagnostic:
+    return Diagnostic(
+        "E0956", "CSV without a header", table.span, "Spark takes the first line of the file for a row here",
+        notes=("in this process the first line has the names of the columns",),
+        hint="write `OPTIONS (header 'true')`, and such a line into the file",
     )  # fmt: skip
 
 

@@ -38,22 +38,37 @@ def run_sql(spark: Any, text: str) -> Any:
     need_pyspark()
     result = None
     for statement in parsed.statements:
-        result = spark.sql(_with_views(spark, statement, source))
+        written, views = _with_views(spark, statement, source)
+        try:
+            result = spark.sql(written)
+        finally:
+            for view in () if _is_kept(statement, source) else views:
+                spark.catalog.dropTempView(view)
     if result is None:
         raise ProgramError([say.no_clause()], {NAME: source})
     return result
 
 
-def _with_views(spark: Any, statement: SqlStatement, source: Source) -> str:
-    """The statement with the name of a view in place of each clause and its table."""
-    pieces, at = list[str](), statement.span.start
+def _is_kept(statement: SqlStatement, source: Source) -> bool:
+    """Whether views of the statement are asked for after it: of a view that it makes, and where Spark Connect looks at
+    a query when its rows are wanted.
+    """
+    from pyspark.sql.utils import is_remote
+
+    return is_remote() or source.text[statement.span.start :].lstrip()[:6].upper() == "CREATE"
+
+
+def _with_views(spark: Any, statement: SqlStatement, source: Source) -> tuple[str, list[str]]:
+    """The statement with the name of a view in place of each clause and its table; and these names."""
+    pieces, at, views = list[str](), statement.span.start, list[str]()
     for found, frame in zip(statement.clauses, clause_frames(spark, statement, source), strict=True):
         view = f"match_recognize_{uuid4().hex}"
+        views.append(view)
         frame.createOrReplaceTempView(view)
         lines = source.text.count("\n", found.place.start, found.place.end)  # for what Spark says of later ones
         pieces += (source.text[at : found.place.start], view + "\n" * lines)
         at = found.place.end
-    return "".join((*pieces, source.text[at : statement.span.end]))
+    return "".join((*pieces, source.text[at : statement.span.end])), views
 
 
 def clause_frames(spark: Any, statement: SqlStatement, source: Source) -> list[Any]:

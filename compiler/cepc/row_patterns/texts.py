@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class SqlProgram:
     """`tables` are those that the texts create, by name, and `statements` those around the queries, by the queries'
-    names.
+    names; in `others` there is no MATCH_RECOGNIZE.
     """
 
     clauses: ClauseProgram
     tables: Mapping[str, CreateTable]
     statements: Mapping[str, SqlStatement]
+    others: tuple[SqlStatement, ...]
 
     @property
     def checked(self) -> Checked:
@@ -43,7 +44,12 @@ def sql_program(sources: Iterable[Source]) -> SqlProgram:
     parsed = [parse_sql(source) for source in given]
     problems = [d for one in parsed for d in one.diagnostics]
     statements = [statement for one in parsed for statement in one.statements]
-    tables = {statement.created.name.parts[-1].text: statement.created for statement in statements if statement.created}
+    tables: dict[str, CreateTable] = {}
+    for created in (statement.created for statement in statements if statement.created):
+        table_name = created.name.parts[-1]
+        if any(table_name.text.casefold() == other.casefold() for other in tables):
+            problems.append(say.twice(table_name, "created"))
+        tables.setdefault(table_name.text, created)
     problems += [statement.unread for statement in statements if statement.unread is not None]
     named: list[NamedClause] = []
     around: dict[str, SqlStatement] = {}
@@ -59,11 +65,12 @@ def sql_program(sources: Iterable[Source]) -> SqlProgram:
     if not named and not problems:
         problems.append(say.no_clause())
     program = program_of(named, known)
+    others = tuple(s for s in statements if s.other is not None and not s.clauses)
     if not problems:
-        return SqlProgram(program, tables, around)
+        return SqlProgram(program, tables, around, others)
     every = (*problems, *program.checked.diagnostics)
     checked = Checked(None if errors(every) else program.checked.program, every, known)
-    return SqlProgram(ClauseProgram(checked, program.clauses, program.rows), tables, around)
+    return SqlProgram(ClauseProgram(checked, program.clauses, program.rows), tables, around, others)
 
 
 def _table(found: FoundClause, tables: Mapping[str, CreateTable]) -> CreateTable | None:
@@ -83,8 +90,15 @@ def _name(statement: SqlStatement, found: FoundClause, taken: Mapping[str, objec
 
 
 def not_plain(program: SqlProgram) -> list[Diagnostic]:
-    """What stands around clauses that only Spark can answer."""
-    places = dict.fromkeys(
-        (s.other or s.span) for s in program.statements.values() if s.select is None or s.other is not None
-    )
-    return [say.no_plain_select(place) for place in places]
+    """What only Spark can answer: what stands around clauses and between them, and files that it reads by position."""
+    around = [s for s in program.statements.values() if s.select is None or s.other is not None]
+    places = dict.fromkeys(s.other or s.span for s in (*around, *program.others))
+    used = {rows.order.table for rows in program.clauses.rows.values()}
+    tables = [table for name, table in program.tables.items() if name in used and _by_position(table)]
+    return [*(say.no_plain_select(place) for place in places), *(say.csv_by_position(table) for table in tables)]
+
+
+def _by_position(table: CreateTable) -> bool:
+    """Whether Spark takes the first line for a row, and columns in their order."""
+    headed = any(key.lower() == "header" and value.lower() == "true" for key, value in table.options)
+    return table.format == "csv" and not headed

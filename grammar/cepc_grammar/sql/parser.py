@@ -91,12 +91,13 @@ class _Reading:
         if words[:1] == ["CREATE"] and "TABLE" in words and not _clause_words(tokens):
             created, unread = self._parsed(tokens, "create_table")
             return SqlStatement((), span, created=created, unread=unread)
-        places = self._apart(tokens, [self._place(tokens, at) for at in _clause_words(tokens)])
+        words_of_clauses = _clause_words(tokens)
+        places = self._apart(tokens, [self._place(tokens, at) for at in words_of_clauses])
         clauses = [found for place in places if (found := self._clause(tokens, place)) is not None]
         select, other = None, None
         if len(places) == 1 and len(clauses) == 1:
             select, other = self._select(tokens, places[0])
-        elif clauses:
+        elif clauses or not words_of_clauses:
             other = span
         return SqlStatement(tuple(clauses), span, select=select, other=other)
 
@@ -162,6 +163,8 @@ class _Reading:
 
     def _select(self, tokens: tuple[RawToken, ...], place: _ClausePlace) -> tuple[PlainSelect | None, Span | None]:
         """The SELECT around a clause, if it is a plain one, else where it is not."""
+        if _is_of_all(tokens):
+            return None, self._span(tokens[1:2])
         first, last = tokens[place.table], tokens[place.end - 1]
         stand_in = RawToken("QUOTED", "`table`", first.start, last.end, False)
         around = (*tokens[: place.table], stand_in, *tokens[place.end :])
@@ -198,6 +201,13 @@ class _Reading:
         self.diagnostics.append(
             Diagnostic(code, title, Span(token.start, token.end, self._source.name), label, hint=hint)
         )
+
+
+def _is_of_all(tokens: tuple[RawToken, ...]) -> bool:
+    """Whether it is `SELECT DISTINCT …` or `SELECT ALL …`, and the word is no column."""
+    if len(tokens) < 3 or tokens[1].upper not in ("ALL", "DISTINCT") or tokens[2].upper in ("AS", "FROM"):
+        return False
+    return tokens[2].kind in _NAMES or tokens[2].text == "*"
 
 
 def _name(tokens: tuple[RawToken, ...], end: int) -> int:
