@@ -180,7 +180,7 @@ def _queries(declared: Declarations, streams: dict[str, KnownStream], types: dic
             if query.name is declared.query_names[query.name.text]:
                 over_it = [one for one in of_rows if declared.streams[one].query == query.name]
                 looked_at = streams.get(checked.query.stream) or several[checked.query.stream]
-                for one in over_it:
+                for one in over_it if looked_at.checked is not None else ():  # what is wrong with it has been said
                     streams[one], wrong = of_its_rows(declared.streams[one], checked.query, looked_at)
                     types[one] = EventTypes(streams[one], declared, streams)
                     problems += wrong
