@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
@@ -114,9 +115,8 @@ def results(query: ast.Query, around: Surroundings) -> tuple[Returned | None, li
         else:
             complete = False
             failed |= {item.alias.text} if item.alias is not None else set()
-    if returns_events and VARIABLE.name in {output.name for output in _every_column(around.stream)[1:]}:
-        span = query.returns.items[0].expression.span
-        problems.append(say.same_column(VARIABLE.name, span, VARIABLE.name, span, of_star=True))
+    if returns_events:
+        columns += _twice_in_events(around.stream, query.returns.items[0].expression.span)
     problems += _clashes(columns, around.kind, {output.name for output in outputs})
     having: Expression | None = None
     if query.having is not None:
@@ -141,6 +141,17 @@ def _every_column(stream: KnownStream | None) -> list[model.Output]:
     return [
         model.Output(VARIABLE.name, variable),
         *(model.Output(name, Field(None, name, "each", type_)) for name, type_ in columns),
+    ]
+
+
+def _twice_in_events(stream: KnownStream | None, span: Span) -> list[_Column]:
+    """Of the columns of an event those that RETURN MATCH * cannot name, as both have one name."""
+    names = Counter(output.name for output in _every_column(stream))
+    return [
+        _Column(name, span, aliased=False, of_star=True)
+        for name, times in names.items()
+        for _ in range(times)
+        if times > 1
     ]
 
 
