@@ -298,5 +298,6 @@ def test_rows_are_the_same_on_several_threads_and_in_little_memory() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_of_queries_over_rows_are_the_oracles(kind: str) -> None:
     COMPARED.clear()
-    hold(f"rows as events: {kind}", rows_as_events(KINDS[kind]), compare)
+    # The oracle gives up some of the first cases after ten seconds.
+    hold(f"rows as events: {kind}", rows_as_events(KINDS[kind]), compare, first=5)
     assert COMPARED["queries over rows with rows"] + COMPARED["queries over both with rows"] > 0, COMPARED
