@@ -272,12 +272,18 @@ def _optional(body: Fragment, reluctant: bool) -> Fragment:
     return Fragment(weakest((End(), *body.first) if reluctant else (*body.first, End())), body.connect)
 
 
+def _apart(c: Construction, pattern: model.Pattern, place: PatternPlace) -> PartOfPattern:
+    """A part by itself: its places are among no others yet, and an End leads out of it."""
+    outer, c.ways = c.ways, {}
+    fragment = _fragment(c, pattern, place)
+    fragment.connect((End(),))
+    found, c.ways = PartOfPattern(fragment.first, c.ways), outer
+    return found
+
+
 def _selected(c: Construction, part: Selected[model.Pattern], place: PatternPlace) -> Fragment:
     """A part with a selection of its own: what it may not skip is forbidden between its events, as by a NOT."""
-    outer, c.ways = c.ways, {}
-    fragment = _fragment(c, part.body, place)
-    fragment.connect((End(),))
-    inside, c.ways = PartOfPattern(fragment.first, c.ways), outer
+    inside = _apart(c, part.body, place)
 
     def guard(letters: frozenset[int]) -> Guard:
         return Guard(_one_of(c, letters), place.track)
@@ -328,12 +334,8 @@ def _conjunction(c: Construction, operands: tuple[model.Pattern, ...], place: Pa
         if _has_negation(operand):
             track = next(c.tracks)
             inside = replace(place, track=track, tracks=(*place.tracks, track))
-        outer, c.ways = c.ways, {}
-        fragment = _fragment(c, operand, inside)
-        fragment.connect((End(),))
-        c.ways[0] = weakest(fragment.first)
-        parts.append(c.ways)
-        c.ways = outer
+        part = _apart(c, operand, inside)
+        parts.append({**part.ways, 0: weakest(part.first)})
     return product(parts, lambda: c.new_state("AND"), c.ways)
 
 
