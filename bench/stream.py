@@ -44,21 +44,24 @@ from cepc.passes.strategy import strategy
 from cepc.planning import plan_program
 from cepc.running.session import quiet_session
 from cepc_runtime.parts.classes import classes_of
+from cepc_runtime.spark.forms import IN_ROWS
 from cepc_runtime.spark.streaming.operator import Answer, Answering
 from cepc_runtime.spark.streaming.query import Continuous, settings_of_stream
 from cepc_runtime.spark.streaming.run import Folders, start, trigger_of, wait
-from cepc_runtime.spark.streaming.sinks import AtOnce
+from cepc_runtime.spark.streaming.sinks import AtOnce, Directories
 from cepc_runtime.spark.streaming.spread import cores_of, usual_buckets
 from cepc_runtime.streaming.advance import advance
 from cepc_runtime.streaming.program import Program
 from cepc_runtime.streaming.state import State, from_bytes, to_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from cepc_runtime.spark.forms import Form
     from cepc_runtime.spark.streaming.query import Streamed
+    from cepc_runtime.spark.streaming.sinks import Sink
 
 STREAM = """STREAM events (at TIMESTAMP, kind STRING, account BIGINT, amount DOUBLE)
 EVENT TIME at WATERMARK 5 SECONDS EVENT TYPE kind IN ('A', 'B', 'C', 'D');
@@ -123,9 +126,9 @@ class Idle(Answering):
 class Floor(Continuous):
     """The same job with an operator that does nothing."""
 
-    def answering(self) -> Answering:
-        real = super().answering()
-        return Idle(real.plan_text, real.classes, real.letters)
+    def answering(self, form: Form = IN_ROWS) -> Answering:
+        real = super().answering(form)
+        return Idle(real.plan_text, real.classes, real.letters, form=form)
 
 
 def discard(query: str, rows: DataFrame, batch: int) -> None:  # noqa: ARG001
@@ -139,14 +142,15 @@ def ours(
     buckets: int,
     kind: type[Continuous] = Continuous,
     told: list[Any] | None = None,
+    sink: Callable[[str], Sink] = lambda _: AtOnce(discard),
 ) -> float:
     """Milliseconds a micro-batch with events, without the first: the median. What Spark tells of each is `told`."""
     made, lines = streamed(text), list[dict[str, Any]]()
-    with tempfile.TemporaryDirectory() as checkpoint:
+    with tempfile.TemporaryDirectory() as folder:
         what = kind(made, made.stream.queries, buckets, AHEAD)
         frame = read(spark, source, made.stream.schema)
-        events = {made.stream.name: frame}
-        running = start(what, events, Folders(checkpoint), AtOnce(discard), trigger_of("available-now"))
+        events, checkpoint = {made.stream.name: frame}, Folders(f"{folder}/checkpoint")
+        running = start(what, events, checkpoint, sink(f"{folder}/out"), trigger_of("available-now"))
         wait([running], lambda line: _noted(line, lines))
         if told is not None:
             told += running.query.recentProgress
@@ -169,6 +173,14 @@ def _noted(line: dict[str, Any], lines: list[dict[str, Any]]) -> None:
 # ---- where the time goes -----------------------------------------------------------------------------------------------
 
 
+SINKS: dict[str, Callable[[str], Sink]] = {
+    "files": lambda folder: Directories(folder, "parquet"),
+    "files of Spark": lambda folder: Directories(folder, "parquet", {"compression": "snappy"}),
+    "nowhere": lambda _: AtOnce(discard),
+}
+"""Where rows go; an option for Spark's writer has it write them."""
+
+
 @dataclass(frozen=True)
 class Turn:
     """A run: the median of its micro-batches, and processor time for one of those, all processes together."""
@@ -178,13 +190,16 @@ class Turn:
     told: tuple[Any, ...]
 
 
-def by_turns(spark: SparkSession, source: Path, turns: int, batches: int) -> dict[type[Continuous], list[Turn]]:
-    """Ours and the floor; the first turn is not among them."""
-    found: dict[type[Continuous], list[Turn]] = {Continuous: [], Floor: []}
+def by_turns(
+    spark: SparkSession, source: Path, turns: int, batches: int, sinks: Sequence[str]
+) -> dict[tuple[type[Continuous], str], list[Turn]]:
+    """Ours with each sink, and the floor with the first, whose rows are none; the first turn is not among them."""
+    found: dict[tuple[type[Continuous], str], list[Turn]] = {(Continuous, sink): [] for sink in sinks}
+    found[Floor, sinks[0]] = []
     for turn in range(turns + 1):
-        for kind, runs in found.items():
+        for (kind, sink), runs in found.items():
             told, begun = list[Any](), processor_seconds()
-            ms = ours(spark, source, STREAM + SEVERAL, usual_buckets(cores_of(spark)), kind, told)
+            ms = ours(spark, source, STREAM + SEVERAL, usual_buckets(cores_of(spark)), kind, told, SINKS[sink])
             if turn:
                 runs.append(Turn(ms, (processor_seconds() - begun) / batches * 1000, tuple(told)))
     return found
@@ -391,6 +406,9 @@ def main() -> int:
     parser.add_argument("--groups", type=int, default=10_000)
     parser.add_argument("--batches", type=int, default=5)
     parser.add_argument("--turns", type=int, default=2, help="of `floor` and `delay`, beside the first")
+    parser.add_argument(
+        "--sinks", default="files", metavar="SINK,…", help=f"of `floor` and `delay`: some of {', '.join(SINKS)}"
+    )
     parser.add_argument("--buckets", default="1,8,32,128,512", help="of `buckets`")
     given = parser.parse_args()
     if given.what == "folding":
@@ -405,15 +423,17 @@ def main() -> int:
             put(source, batch, events(batch, given.events, given.groups))
         print(f"{given.events:,} events in a micro-batch, {given.groups:,} groups", flush=True)
         if given.what in ("floor", "delay"):
-            found = by_turns(spark, source, given.turns, given.batches)
-            whole, floor = (statistics.median(run.ms for run in runs) for runs in found.values())
-            cpu, least = (statistics.median(run.cpu_ms for run in runs) for runs in found.values())
-            print(f"{whole / floor:.2f} times the floor ({whole:.0f} and {floor:.0f} ms a micro-batch)")
-            print(f"in processor time {cpu / least:.2f} times ({cpu:.0f} and {least:.0f} ms a micro-batch)")
+            found = by_turns(spark, source, given.turns, given.batches, given.sinks.split(","))
+            *each, (_, least) = found.items()
+            floor, floor_cpu = (statistics.median(getattr(run, what) for run in least) for what in ("ms", "cpu_ms"))
+            for (_, sink), runs in each:
+                ms, cpu = (statistics.median(getattr(run, what) for run in runs) for what in ("ms", "cpu_ms"))
+                print(f"rows in {sink}: {ms / floor:.2f} times the floor ({ms:.0f} and {floor:.0f} ms a micro-batch)")
+                print(f"in processor time {cpu / floor_cpu:.2f} times ({cpu:.0f} and {floor_cpu:.0f} ms)", flush=True)
             if given.what == "delay":
                 columns = [parts(spark, runs) for runs in found.values()]
                 for what in columns[0]:
-                    print(f"    {what}: {columns[0][what]:.0f} and {columns[1][what]:.0f}")
+                    print(f"    {what}: {', '.join(f'{column[what]:.0f}' for column in columns)}")
         elif given.what == "groups":
             whole = ours(spark, source, STREAM + ONE, 32)
             usual = by_group(spark, source, streamed(STREAM + ONE).stream.schema)

@@ -95,6 +95,7 @@ def smaller(node: Any) -> Iterator[Any]:
                 replace(node, offset=None),
                 replace(node, after_match=None),
                 replace(node, group_by=()),
+                replace(node, labels=()),
             ):
                 if less != node:
                     yield less
@@ -102,6 +103,6 @@ def smaller(node: Any) -> Iterator[Any]:
             yield replace(node, where=None)
     if is_dataclass(node) and not isinstance(node, type):
         for field in fields(node):
-            if field.name != "span":
+            if field.name not in ("span", "labels"):  # a label is a name with its text
                 for one in smaller(getattr(node, field.name)):
                     yield replace(node, **{field.name: one})

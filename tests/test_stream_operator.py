@@ -24,6 +24,7 @@ from cepc_runtime.events.letters import ByType
 from cepc_runtime.parts.classes import classes_of
 from cepc_runtime.plan.as_json import to_text
 from cepc_runtime.spark.events import CLASS
+from cepc_runtime.spark.forms import IN_ROWS
 from cepc_runtime.spark.rows import BATCH, ERROR, Packing, layout_of, result_columns
 from cepc_runtime.spark.streaming.blobs import AHEAD, BUCKET, LATE, METRICS, notes, pack, unpack
 from cepc_runtime.spark.streaming.operator import Answering
@@ -37,10 +38,11 @@ from tests.properties import NOTHING, Seen, hold
 from tests.test_streaming import SECOND
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from cepc_runtime.plan.physical import PhysicalPlan
     from cepc_runtime.plan.stream import StreamPlan
+    from cepc_runtime.spark.forms import Form
     from tests.equivalence import Compiled, Rows
 
 BUCKETS = 3
@@ -86,8 +88,11 @@ class Stream:
         self.answering = answering
         self.states: dict[int, bytes | None] = {}
         self.timers: dict[int, int | None] = {}
+        self.told: list[bytes] = []
+        """In this micro-batch, or by a flush."""
         self.rows: dict[int, Rows] = defaultdict(list)
         self.lost = 0
+        """Of what is told as rows."""
 
     def batch(self, events: pa.Table, shown: int) -> None:
         blobs: dict[int, list[tuple[bool, bytes]]] = defaultdict(list)
@@ -96,10 +101,12 @@ class Stream:
                 blobs[bucket].append((ahead, blob))
         expired = [bucket for bucket, timer in self.timers.items() if timer is not None and timer <= shown]
         stream = self.answering.program.plan.stream
+        self.told = []
         for bucket in [*blobs, *(bucket for bucket in expired if bucket not in blobs)]:
             self._step(bucket, blobs.get(bucket, []), watermark_in_ticks(stream, shown))
 
     def flush(self) -> None:
+        self.told = []
         for bucket in list(self.states):
             self._step(bucket, [], END)
 
@@ -111,10 +118,14 @@ class Stream:
         self.states[bucket] = done.data
         self.timers[bucket] = None if done.due is None else timer_for(plan.stream, done.due)
         assert self.timers[bucket] is None or watermark_in_ticks(plan.stream, self.timers[bucket] or 0) > watermark
+        self.told += done.rows
+        if self.answering.form == IN_ROWS:
+            self._take(plan, done.rows)
+
+    def _take(self, plan: PhysicalPlan, blobs: list[bytes]) -> None:
         layout = layout_of(plan)
-        for blob in done.rows:
-            batch = pa.ipc.read_record_batch(pa.py_buffer(blob), self.answering.packing.schema)
-            for row in batch.to_pylist():
+        for blob in blobs:
+            for row in pa.ipc.read_record_batch(pa.py_buffer(blob), Packing.of(layout).schema).to_pylist():
                 what, values = row["query"], list(row.values())[2:]
                 if what.isdigit():
                     number = int(what)
@@ -141,21 +152,33 @@ def micro_batches(chance: Random, events: pa.Table, stream: StreamPlan) -> Itera
 
 
 def through_the_operator(case: Case, chance: Random) -> Seen:
+    def rows_so_far(stream: Stream) -> dict[int, Rows]:
+        assert stream.lost == 0
+        return stream.rows
+
+    return told_by_the_operator(case, chance, IN_ROWS, rows_so_far)
+
+
+def told_by_the_operator(
+    case: Case, chance: Random, form: Form, rows_so_far: Callable[[Stream], dict[int, Rows]]
+) -> Seen:
+    """The rows are the oracle's, by what is made after each micro-batch of what it told in this form."""
     compiled = compile_text(case.text)
     answers = answered(case, compiled)
     if answers is None:
         return NOTHING
     job = stream_job(compiled.program.streams[0], compiled.logical)
     plan, letters = whole_plan(job), tuple((letter.type, letter.condition) for letter in job.letters)
-    stream = Stream(Answering(to_text(plan), classes_of(plan.queries), letters))
+    stream = Stream(Answering(to_text(plan), classes_of(plan.queries), letters, form=form))
     table = read(table_of(case, compiled), compiled.plan.stream).table
     for part, shown in micro_batches(chance, table, compiled.plan.stream):
         stream.batch(packed(compiled, table.take(part), plan), shown)
+        rows_so_far(stream)
     stream.flush()
-    assert stream.lost == 0
+    found = rows_so_far(stream)
     for number, query in enumerate(plan.queries):
         rows = answers[query.name].rows
-        assert same(stream.rows[number], rows), (query.name, stream.rows[number], rows)
+        assert same(found.get(number, []), rows), (query.name, found.get(number), rows)
     return Seen.of(case, answers)
 
 
@@ -240,7 +263,8 @@ def test_a_late_event_is_written_as_json_that_reads_as_the_same_event(type_: str
     events = pa.table([pa.array(values.get(f.name, [1, 1]), f.type) for f in answering.schema], answering.schema)
     (batch,) = events.to_batches()
     done = answering.step(0, None, [(True, batch.serialize().to_pybytes())], 0)
-    rows = [pa.ipc.read_record_batch(pa.py_buffer(blob), answering.packing.schema) for blob in done.rows]
+    schema = Packing.of(layout_of(plan)).schema
+    rows = [pa.ipc.read_record_batch(pa.py_buffer(blob), schema) for blob in done.rows]
     (notes_of_late,) = [batch.column(1).to_pylist() for batch in rows if batch.column(0)[0].as_py() == LATE]
     lines = [json.loads(text, parse_float=Exact, parse_constant=pytest.fail) for text in notes_of_late]
     assert [line["event"]["x"] for line in lines] == [written, None]

@@ -9,6 +9,7 @@ import re
 import shutil
 import threading
 import time
+from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -25,7 +26,7 @@ from cepc_runtime.spark.files import UNFINISHED, Renaming
 from cepc_runtime.spark.footers import footers
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.settings import MOST
-from cepc_runtime.spark.streaming import checkpoint, run, state_path
+from cepc_runtime.spark.streaming import checkpoint, one_machine, run, state_path
 from cepc_runtime.spark.streaming.ending import SIGNALS
 from cepc_runtime.spark.streaming.lease import LOOK, NAME
 from cepc_runtime.spark.streaming.query import continuous
@@ -43,10 +44,13 @@ from tests.generated_jobs import names_of_job
 
 if TYPE_CHECKING:
     import signal
+    from collections.abc import Sequence
     from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from cepc_runtime.plan.physical import PhysicalPlan
+    from cepc_runtime.spark.forms import InFiles
     from cepc_runtime.spark.streaming.query import Continuous, Streamed
     from cepc_runtime.spark.streaming.run import Running
     from cepc_runtime.spark.streaming.sinks import Sink
@@ -120,6 +124,7 @@ class Job:
         self.spark, self.folder, self.streamed = spark, folder, streamed(text)
         queries = [name for name in self.streamed.stream.queries if name != leaving_out]
         self.what: Continuous = continuous(self.streamed, queries, buckets, 86_400_000)
+        self.sink = Directories(str(folder / "out"), "parquet")
         self.lines: list[dict[str, Any]] = []
 
     def events(self) -> DataFrame:
@@ -133,10 +138,20 @@ class Job:
         return start(self.what, events_of, folders, sink, {"availableNow": True})
 
     def run(self, flush: bool = False) -> None:
-        running = self.start(Directories(str(self.folder / "out"), "parquet"))
+        running = self.start(self.sink)
         wait([running], self.lines.append)
         if flush:
             running.flush(self.lines.append)
+
+    def by_spark(self) -> Job:
+        """The same, where Spark writes the rows: it is told more of Parquet than we know to do."""
+        self.sink = Directories(str(self.folder / "out"), "parquet", {"compression": "snappy"})
+        return self
+
+    def makers(self, query: str) -> set[str]:
+        """Of the files of a query."""
+        files = (self.folder / "out" / query).glob("batch=*/*.parquet")
+        return {pq.ParquetFile(file).metadata.created_by.partition(" ")[0] for file in files}
 
     def rows(self, query: str, schema: pa.Schema) -> list[dict[str, Any]]:
         table = pq.read_table(self.folder / "out" / query)
@@ -144,11 +159,12 @@ class Job:
         return found
 
 
-def test_rows_are_those_of_a_batch_each_once(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("by_spark", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_rows_are_those_of_a_batch_each_once(spark: SparkSession, tmp_path: Path, by_spark: bool) -> None:
     rows, settings = events(), dict(spark.conf.getAll)
     for number in range(3):
         put(tmp_path / "in", number, rows[number * 300 : (number + 1) * 300])
-    job = Job(spark, tmp_path)
+    job = Job(spark, tmp_path).by_spark() if by_spark else Job(spark, tmp_path)
     job.run()
     # Another process goes on from the checkpoint. An event is years ahead, and one comes minutes late.
     ahead = {**rows[0], "at": datetime(2400, 1, 1, tzinfo=UTC), "kind": "Travel"}
@@ -161,6 +177,7 @@ def test_rows_are_those_of_a_batch_each_once(spark: SparkSession, tmp_path: Path
     for query, table in expected.items():
         assert table.num_rows
         assert same(job.rows(query, table.schema), table.to_pylist(), ABOUT), query
+        assert job.makers(query) == {"parquet-mr" if by_spark else "parquet-cpp-arrow"}
 
     lines = [line for line in job.lines if "flush" not in line]
     assert [line["batch"] for line in lines] == list(range(len(lines)))
@@ -176,6 +193,47 @@ def test_rows_are_those_of_a_batch_each_once(spark: SparkSession, tmp_path: Path
     assert sum(line["late"] + line["ahead"] for line in lines) == len(reasons)
     with pytest.raises(JobError, match="was ended by --flush"):
         job.run()
+
+
+@pytest.mark.long
+def test_rows_and_late_events_of_more_than_a_driver_shall_hold_are_written_by_workers(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More than a MB of each, of one bucket, beside a few rows."""
+    by_driver, parquet = list[tuple[int, int]](), one_machine._parquet
+
+    def made(plan: PhysicalPlan, number: int, tables: Sequence[pa.Table], form: InFiles) -> Any:
+        by_driver.append((number, sum(table.num_rows for table in tables)))
+        return parquet(plan, number, tables, form)
+
+    monkeypatch.setattr(one_machine, "_parquet", made)
+    monkeypatch.setattr(one_machine, "_text", lambda _: pytest.fail("by the driver"))
+    text = """STREAM rides (at TIMESTAMP, kind STRING, driver BIGINT, note STRING)
+    EVENT TIME at WATERMARK 1 SECOND EVENT TYPE kind IN ('Pickup', 'Travel', 'Drop');
+    QUERY many RETURN MATCH t.note, t.driver PATTERN Travel t WITHIN 1 SECOND;
+    QUERY few RETURN MATCH COUNT(*) AS n PATTERN SEQ(Pickup p, Drop d) WITHIN 1 SECOND;
+    """
+    notes = [f"{number:0250}" for number in range(6000)]
+    pairs = [{"at": START + timedelta(milliseconds=n), "kind": kind} for n, kind in enumerate(("Pickup", "Drop"))]
+    moments = [START + timedelta(seconds=100, microseconds=number) for number in range(len(notes))]
+    many = [
+        {"at": at, "kind": "Travel", "driver": number % 9, "note": note}
+        for number, (at, note) in enumerate(zip(moments, notes, strict=True))
+    ]
+    put(tmp_path / "in", 0, pairs)
+    put(tmp_path / "in", 1, many)
+    for number in (2, 3):  # what a micro-batch says of the watermark holds two later
+        put(tmp_path / "in", number, [{**many[-1], "at": START + timedelta(seconds=100 * number)}])
+    put(tmp_path / "in", 4, many)
+    job = Job(spark, tmp_path, text, 1)
+    job.run(flush=True)
+    found = pq.read_table(tmp_path / "out" / "many")
+    assert Counter(found.column("note").to_pylist()) == {**dict.fromkeys(notes, 1), notes[-1]: 3}
+    assert pq.read_table(tmp_path / "out" / "few").column("n").to_pylist() == [2]
+    lost = [json.loads(row.value)["event"]["note"] for row in spark.read.text(str(tmp_path / "late")).collect()]
+    assert sorted(lost) == notes
+    assert sorted(by_driver) == [(0, 1), (0, 1), (1, 1)]  # of micro-batches with a row each
+    assert not list((tmp_path / "out" / "_unfinished").glob("*"))
 
 
 @pytest.mark.long  # without Spark: test_state.py
@@ -249,7 +307,7 @@ def test_queries_are_written_at_once_and_one_that_fails_stops_the_stream_when_th
 ) -> None:
     rows = events()[:600]
     put(tmp_path / "in", 0, rows)
-    job, write, together = Job(spark, tmp_path, SMALL), Directories.__call__, threading.Barrier(3)
+    job, write, together = Job(spark, tmp_path, SMALL).by_spark(), Directories.__call__, threading.Barrier(3)
 
     def fail_after_the_others(sink: Directories, query: str, found: DataFrame, batch: int) -> None:
         if query == "plain":

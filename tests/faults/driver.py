@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from cepc_runtime.spark.streaming import checkpoint, run
-from cepc_runtime.spark.streaming.sinks import FLUSHED, Directories, Writing
+from cepc_runtime.spark.streaming.one_machine import OneMachine
+from cepc_runtime.spark.streaming.sinks import FLUSHED, Directories, Writing, place
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,23 +137,24 @@ def watched(killer: Killer) -> None:
     around(checkpoint, "flush", _of_folder, "the flush begins", ENDED)
     around(Writing, "__call__", _of_stream, "a micro-batch begins", "before a commit")
     around(run.Running, "report", _of_running, "", "after a commit")  # often, and so a moment after it
-    written(killer, "__call__", lambda query, _rows, _batch: query)
-    written(killer, "together", lambda alike, _batch: next(iter(alike.queries.values())))
+    written(killer, Directories, "__call__", lambda query, _rows, _batch: query)
+    written(killer, Directories, "together", lambda alike, _batch: next(iter(alike.queries.values())))
+    written(killer, OneMachine, "write", lambda _told, plan, _place: plan.queries[0].name)
 
 
-def written(killer: Killer, name: str, query: Callable[..., str]) -> None:
+def written(killer: Killer, of: Any, name: str, query: Callable[..., str]) -> None:
     """Let the killer hear of a way in which rows are written."""
-    whole = getattr(Directories, name)
+    whole = getattr(of, name)
 
     @wraps(whole)
-    def call(directories: Directories, *given: Any) -> None:
-        stream, flushed = query(*given).rpartition("_of_")[2], given[-1] == FLUSHED
+    def call(one: Any, *given: Any) -> None:
+        stream, flushed = query(*given).rpartition("_of_")[2], given[-1] in (FLUSHED, place(FLUSHED))
         killer.at("before rows are flushed" if flushed else "before rows are written", stream)
         killer.amid("amid flushed rows" if flushed else "amid rows", stream)
-        whole(directories, *given)
+        whole(one, *given)
         killer.at("after rows are flushed" if flushed else "after rows are written", stream)
 
-    setattr(Directories, name, call)
+    setattr(of, name, call)
 
 
 def _of_folder(_: object, folder: str, *_more: object) -> str:

@@ -24,7 +24,7 @@ from cepc_runtime.events.grouped import read
 from cepc_runtime.parts.classes import classes_of
 from cepc_runtime.plan.as_json import to_text
 from cepc_runtime.spark.files import UNFINISHED
-from cepc_runtime.spark.rows import layout_of, result_columns
+from cepc_runtime.spark.rows import Packing, layout_of, result_columns
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.sinks import path_of
 from cepc_runtime.spark.streaming import checkpoint
@@ -174,9 +174,10 @@ class Job:
         """
         self.lease.check()
         self.writes += 1
-        tables = [pa.ipc.read_record_batch(pa.py_buffer(blob), answering().packing.schema) for blob in blobs]
-        rows = [row for table in tables for row in table.to_pylist()]
         plan = answering().program.plan
+        schema = Packing.of(layout_of(plan)).schema
+        tables = [pa.ipc.read_record_batch(pa.py_buffer(blob), schema) for blob in blobs]
+        rows = [row for table in tables for row in table.to_pylist()]
         alike: dict[Any, list[tuple[Path, list[dict[str, Any]]]]] = {}
         for number, query in enumerate(plan.queries):
             names = tuple(name for name, _ in result_columns(query, plan.stream))

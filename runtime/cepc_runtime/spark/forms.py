@@ -26,6 +26,7 @@ from ..sql.types import (
     Struct,
 )
 from .caching import in_few_tasks
+from .paths import whole_path
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -108,7 +109,7 @@ def parquet_form(spark: SparkSession, unfinished: str, types: Collection[DataTyp
     `unfinished`: made by workers, unless the session has told Spark's own writer more than a worker knows to do.
     """
     compression = _COMPRESSIONS.get(_setting(spark, "compression.codec"))
-    times, (scheme, path) = _setting(spark, "outputTimestampType"), _whole_path(spark, unfinished)
+    times, (scheme, path) = _setting(spark, "outputTimestampType"), whole_path(spark, unfinished)
     ours = times in _TIMES and scheme in _MOVED and not _has_own_settings(spark)
     if compression is None or not ours or not all(_is_written_alike(type_, times) for type_ in types):
         return IN_ROWS
@@ -133,14 +134,6 @@ def _is_written_alike(type_: DataType, times: str) -> bool:
         case _:
             # Arrow writes all times of a file in one way.
             return type_ in _SIMPLE and not (type_ == TIMESTAMP_NTZ and times == INT96)
-
-
-def _whole_path(spark: SparkSession, folder: str) -> tuple[str, str]:
-    """The scheme of the file system that the folder is on, and its path there."""
-    session: Any = spark
-    place = session._jvm.org.apache.hadoop.fs.Path(folder)
-    system = place.getFileSystem(session._jsparkSession.sessionState().newHadoopConf())
-    return system.getUri().getScheme(), system.makeQualified(place).toUri().getPath()
 
 
 def _has_own_settings(spark: SparkSession) -> bool:

@@ -37,11 +37,11 @@ SAMPLE: Final = 1000
 """Rows that say whether a column has values that repeat."""
 
 
-class _File:
+class ParquetFile:
     """A file that is being written, and rows that wait for it."""
 
-    def __init__(self, schema: Any, form: InFiles, number: int) -> None:
-        self._schema, self._form, self._number = schema, form, number
+    def __init__(self, schema: Any, form: InFiles) -> None:
+        self._schema, self._form = schema, form
         self._bytes = pa.BufferOutputStream()
         self._writer: Any = None
         self._waiting: list[Any] = []
@@ -78,19 +78,18 @@ class _File:
             store_schema=False,
         )
 
-    def whole(self) -> bytes:
-        """What the row of the file says of it."""
+    def whole(self) -> Any:
+        """A buffer of all its bytes, when all rows are in it."""
         self.write()
         self._writer.close()
-        found = self._bytes.getvalue()
-        match self._form.where:
-            case Carried():
-                return bytes(found.slice(0, found.size - len(END)).to_pybytes())
-            case Placed(folder, write):
-                task, attempt = _task()
-                name = f"part-{task:05}-{write}.a{attempt}.c{self._number:05}{self._form.ending}"
-                Path(folder, name).write_bytes(found)
-                return name.encode()
+        return self._bytes.getvalue()
+
+
+def file_schema(plan: PhysicalPlan, number: int, form: InFiles) -> Any:
+    """Of the files of query `number`."""
+    columns = result_columns(plan.queries[number], plan.stream)
+    # Without a version Spark takes old times for times of a calendar that it had before.
+    return pa.schema([(name, to_arrow(type_)) for name, type_ in columns], {"org.apache.spark.version": form.spark})
 
 
 def _with_dictionary(rows: Any) -> list[str] | bool:
@@ -115,9 +114,9 @@ class ParquetPacking:
 
     def __init__(self, plan: PhysicalPlan, layout: RowLayout, form: InFiles) -> None:
         self._plan, self._form = plan, form
-        self._files: dict[int, _File] = {}
+        self._files: dict[int, ParquetFile] = {}
         self._written: dict[int, int] = {}
-        self._pending, self._begun = 0, 0
+        self._pending, self._named = 0, 0
         columns = [pa.field(QUERY, pa.string()), pa.field(ERROR, pa.string()), pa.field(FILE, pa.binary())]
         self._schema = pa.schema([*columns, *([pa.field(SUBTOTALS, pa.binary())] if layout.subtotals else [])])
 
@@ -127,8 +126,7 @@ class ParquetPacking:
             if not table.num_rows:
                 continue
             if number not in self._files:
-                self._files[number] = _File(self._schema_of(number), self._form, self._begun)
-                self._begun += 1
+                self._files[number] = ParquetFile(file_schema(self._plan, number, self._form), self._form)
             file = self._files[number]
             self._pending += file.add(table)
             if file.rows < GROUP and self._pending <= PENDING:
@@ -166,15 +164,20 @@ class ParquetPacking:
         file = self._files.pop(number)
         self._pending -= file.pending
         self._written.pop(number, None)
-        return self._row({QUERY: str(number), FILE: file.whole()})
+        return self._row({QUERY: str(number), FILE: self._handed_on(file.whole())})
+
+    def _handed_on(self, file: Any) -> bytes:
+        """What the row of a file says of it."""
+        match self._form.where:
+            case Carried():
+                return bytes(file.slice(0, file.size - len(END)).to_pybytes())
+            case Placed(folder, write):
+                task, attempt = _task()
+                name = f"part-{task:05}-{write}.a{attempt}.c{self._named:05}{self._form.ending}"
+                self._named += 1
+                Path(folder, name).write_bytes(file)
+                return name.encode()
 
     def _row(self, values: Mapping[str, str | bytes]) -> Any:
         columns = [pa.array([values.get(field.name)], field.type) for field in self._schema]
         return pa.RecordBatch.from_arrays(columns, schema=self._schema)
-
-    def _schema_of(self, number: int) -> Any:
-        columns = result_columns(self._plan.queries[number], self._plan.stream)
-        # Without a version Spark takes old times for times of a calendar that it had before.
-        return pa.schema(
-            [(name, to_arrow(type_)) for name, type_ in columns], {"org.apache.spark.version": self._form.spark}
-        )

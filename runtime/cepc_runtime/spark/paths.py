@@ -23,6 +23,14 @@ def misread(path: str) -> bool:
     return bool(colon) and "/" not in scheme and not is_url
 
 
+def whole_path(spark: SparkSession, path: str) -> tuple[str, str]:
+    """The scheme of the file system that it is on, and the path there."""
+    session: Any = spark
+    place = session._jvm.org.apache.hadoop.fs.Path(path)
+    system = place.getFileSystem(session._jsparkSession.sessionState().newHadoopConf())
+    return system.getUri().getScheme(), system.makeQualified(place).toUri().getPath()
+
+
 def exists(spark: SparkSession, path: str) -> bool:
     """Whether there is a file or a directory of this very name."""
     if is_remote():

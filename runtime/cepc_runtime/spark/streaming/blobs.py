@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
+from ...cheap_dataclass import dataclass
 from ...numbers.sorting import by_number
 from ...sql.types import to_arrow
 from ..events import CLASS
@@ -19,7 +20,7 @@ from ..rows import BATCH
 from .records import MALFORMED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from ...plan.stream import StreamPlan
     from ..rows import Packing
@@ -106,8 +107,29 @@ def _joined(batches: list[Any]) -> list[Any]:
     return list(pa.Table.from_batches(batches).combine_chunks().to_batches())
 
 
+@dataclass(frozen=True)
+class TellsRows:
+    """What a bucket tells, as serialized record batches of one schema, which `unpack` makes rows of."""
+
+    packing: Packing
+
+    def all_of(self, rows: Iterable[tuple[int, Any]], texts: Mapping[str, list[str]], metrics: str) -> list[bytes]:
+        """Tables with the number of their query, texts by what they are, and what the bucket did."""
+        found = [batch for number, table in rows for batch in self.packing.rows(number, [table])]
+        found += [notes(self.packing, what, lines) for what, lines in {**texts, METRICS: [metrics]}.items()]
+        return [_bytes(batch) for batch in found]
+
+    def error(self, text: str) -> bytes:
+        """Why there is nothing else."""
+        return _bytes(self.packing.error(text))
+
+
 def notes(packing: Packing, what: str, texts: list[str]) -> Any:
     """Rows that are no query's."""
     nulls = [pa.nulls(len(texts), field.type) for field in list(packing.schema)[2:]]
     marks = pa.array([what] * len(texts))
     return pa.RecordBatch.from_arrays([marks, pa.array(texts, pa.string()), *nulls], schema=packing.schema)
+
+
+def _bytes(batch: Any) -> bytes:
+    return bytes(batch.serialize().to_pybytes())

@@ -20,15 +20,18 @@ from ...streaming.program import Program
 from ...streaming.state import State, from_bytes, to_bytes
 from ...streaming.ticks import END
 from ..events import CLASS
+from ..forms import IN_ROWS, InFiles, InRows
 from ..rows import Packing, layout_of
 from ..worker import USER_ERRORS
-from .blobs import DEAD, LATE, METRICS, event_schema, notes
+from .blobs import DEAD, LATE, TellsRows, event_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ...parts.classes import Class
     from ...streaming.description import LetterName
+    from ..forms import Form
+    from .one_machine import TellsFiles
 
 Blob = tuple[bool | None, bytes]
 """Events and whether they are ahead of the clock; with None a record that is no event, as text."""
@@ -42,14 +45,22 @@ class Answering:
     classes: tuple[Class, ...]
     letters: tuple[LetterName, ...]
     most: int = PARTIAL_MATCHES
+    form: Form = IN_ROWS
+    """In which it hands on what it has found."""
 
     @cached_property
     def program(self) -> Program:
         return _program(self.plan_text, self.classes, self.letters, self.most)
 
     @cached_property
-    def packing(self) -> Packing:
-        return Packing.of(layout_of(self.program.plan))
+    def _tells(self) -> TellsRows | TellsFiles:
+        match self.form:
+            case InRows():
+                return TellsRows(Packing.of(layout_of(self.program.plan)))
+            case InFiles():
+                from .one_machine import TellsFiles  # which other streams do not need
+
+                return TellsFiles(self.program.plan, self.form)
 
     @cached_property
     def schema(self) -> Any:
@@ -62,12 +73,13 @@ class Answering:
             "classes": self.classes,
             "letters": self.letters,
             "most": self.most,
+            "form": self.form,
         }
 
     # ---- one step of a bucket ----------------------------------------------------------------------------------------
 
     def step(self, bucket: int, data: bytes | None, blobs: Iterable[Blob], watermark: int) -> Answer:
-        """From the state as bytes, new events and a watermark in ticks to rows, as serialized record batches."""
+        """From the state as bytes, new events and a watermark in ticks to what is told, as bytes."""
         state = State() if data is None else from_bytes(data, self.program)
         was_due = due_of(self.program, state)
         taken: list[Any] = []
@@ -81,8 +93,7 @@ class Answering:
         try:
             done = advance(self.program, state, self._by_class(pa.Table.from_batches(taken, self.schema)), watermark)
         except USER_ERRORS as error:
-            return Answer(data, [_bytes(self.packing.error(str(error)))], None, was_due)
-        found = [_bytes(batch) for number, table in done.rows for batch in self.packing.rows(number, [table])]
+            return Answer(data, [self._tells.error(str(error))], None, was_due)
         rows = Counter[int]()
         for number, table in done.rows:
             rows[number] += table.num_rows
@@ -90,10 +101,6 @@ class Answering:
         lost = [("late", late.number, late.events) for late in done.late]
         lost += [("ahead of the clock", number, table) for number, table in enumerate(early) if table.num_rows]
         texts = [text for reason, number, table in lost for text in self._lines(reason, number, table)]
-        if texts:
-            found.append(_bytes(notes(self.packing, LATE, texts)))
-        if dead:
-            found.append(_bytes(notes(self.packing, DEAD, dead)))
         state_bytes = to_bytes(done.state, self.program)
         metrics = {
             "bucket": bucket,
@@ -106,8 +113,8 @@ class Answering:
             "waiting": done.state.waiting,
             "bytes": len(state_bytes),
         }
-        found.append(_bytes(notes(self.packing, METRICS, [json.dumps(metrics)])))
-        return Answer(state_bytes, found, done.due, was_due)
+        lines = {what: own for what, own in ((LATE, texts), (DEAD, dead)) if own}
+        return Answer(state_bytes, self._tells.all_of(done.rows, lines, json.dumps(metrics)), done.due, was_due)
 
     def _by_class(self, events: Any) -> Sequence[Any]:
         if len(self.classes) == 1:
@@ -142,10 +149,6 @@ class Answer:
     rows: list[bytes]
     due: int | None
     was_due: int | None
-
-
-def _bytes(batch: Any) -> bytes:
-    return bytes(batch.serialize().to_pybytes())
 
 
 def flush(answering: Answering) -> Any:

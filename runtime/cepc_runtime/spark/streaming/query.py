@@ -21,6 +21,7 @@ from ..computed import computable, with_computed
 from ..encoding import encoded
 from ..events import CLASS, absent, copies, has_letter
 from ..events import letters as letter_words
+from ..forms import IN_ROWS, InFiles, InRows
 from ..merging import in_columns_of_all
 from ..rows import ERROR, FAILED, QUERY, Packing, layout_of, of_queries, row_schema, with_columns_of
 from ..schema import JobError, OtherColumn, Stream
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
     from ...parts.classes import Class
     from ...plan.physical import PhysicalPlan
+    from ..forms import Form
 
 
 @dataclass(frozen=True)
@@ -86,13 +88,19 @@ class Continuous:
     def plan_text(self) -> str:
         return to_text(self.plan)
 
-    def answering(self) -> Answering:
-        return Answering(self.plan_text, self.classes, self.streamed.letters, settings.most())
+    def answering(self, form: Form = IN_ROWS) -> Answering:
+        return Answering(self.plan_text, self.classes, self.streamed.letters, settings.most(), form)
 
-    def schema(self) -> str:
-        return row_schema(layout_of(self.plan))
+    def unpacked(self, blobs: DataFrame, form: Form) -> DataFrame:
+        """What buckets tell in this form, where it is rows: as rows."""
+        match form:
+            case InRows():
+                layout = layout_of(self.plan)
+                return blobs.mapInArrow(unpack(Packing.of(layout)), row_schema(layout)).where(no_error())
+            case InFiles():
+                return blobs
 
-    def rows(self, events: Mapping[str, DataFrame], set_apart: bool = False) -> DataFrame:
+    def rows(self, events: Mapping[str, DataFrame], set_apart: bool = False, form: Form = IN_ROWS) -> DataFrame:
         """All queries' rows, late events and metrics in one DataFrame: one read, one shuffle, one operator. `events`
         are those of each stream that is read.
 
@@ -100,7 +108,7 @@ class Continuous:
         """
         from .processor import Buckets
 
-        plan, answering = self.plan, self.answering()
+        plan, answering = self.plan, self.answering(form)
         count = len(self.streamed.letters)
         all_events = self._timed(events, set_apart)
         apart = F.col(MALFORMED).isNotNull() if MALFORMED in all_events.columns else None
@@ -117,12 +125,8 @@ class Continuous:
             *map(quote_name, names),
         )
         packed = encoded(looked_at).mapInArrow(pack, PACKED)
-        return (
-            packed.groupBy(BUCKET)
-            .transformWithStateInPandas(Buckets(answering), BLOB, "append", "eventTime")
-            .mapInArrow(unpack(Packing.of(layout_of(plan))), self.schema())
-            .where(no_error())
-        )
+        buckets = packed.groupBy(BUCKET)
+        return self.unpacked(buckets.transformWithStateInPandas(Buckets(answering), BLOB, "append", "eventTime"), form)
 
     def _timed(self, events: Mapping[str, DataFrame], set_apart: bool) -> DataFrame:
         """The events with their computed columns and a watermark. Of several streams each has its own, and Spark takes

@@ -17,19 +17,20 @@ from pyspark.sql import functions as F  # noqa: N812
 from ...cheap_dataclass import dataclass
 from ..build import given_events
 from ..errors import SPARK_ERRORS
-from ..rows import Packing, layout_of
+from ..forms import IN_ROWS
 from ..schema import JobError, not_continuous
 from ..settings import held, with_meaning
 from ..sinks import path_of
 from . import checkpoint
-from .blobs import BLOB, unpack
+from .blobs import BLOB, DEAD, LATE
 from .ending import ToldToEnd, heard, quiet
 from .intact import check_intact, numbers_of, remove_lost_sums, state_problem
 from .lease import take
 from .new_files import look_at_new_files
+from .one_machine import one_machine
 from .operator import flush
 from .ownership import Owner, take_places
-from .query import continuous, no_error, settings_of_stream
+from .query import continuous, settings_of_stream
 from .same_files import check_same, folders_read
 from .sinks import FLUSHED, Directories, Writing
 from .source import checked, declared
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from ..forms import Form
     from .lease import Lease
     from .query import Continuous, Streamed
     from .sinks import Sink
@@ -160,7 +162,7 @@ class Place:
                 done = checkpoint.flush(
                     self.store,
                     self.folder,
-                    lambda batch: self._open(state, batch),
+                    lambda batch: self._open(state, batch, writing.form),
                     lambda rows: _flushed(writing, rows),
                     together,
                 )
@@ -173,17 +175,11 @@ class Place:
         line = {"stream": self.what.streamed.stream.name, "flush": True, "out": out}
         to({**line, "resumed": True} if resumed else line)
 
-    def _open(self, state: str, batch: int) -> DataFrame:
+    def _open(self, state: str, batch: int, form: Form) -> DataFrame:
         """The rows of what is open after a micro-batch; Spark has found the state of it by then."""
-        answering = self.what.answering()
         states = self.spark.read.format("statestore").option("stateVarName", "state").option("batchId", batch)
-        return (
-            states.load(state)
-            .select(F.col("value.blob").alias("blob"))
-            .mapInArrow(flush(answering), BLOB)
-            .mapInArrow(unpack(Packing.of(layout_of(self.what.plan))), self.what.schema())
-            .where(no_error())
-        )
+        blobs = states.load(state).select(F.col("value.blob").alias("blob"))
+        return self.what.unpacked(blobs.mapInArrow(flush(self.what.answering(form)), BLOB), form)
 
 
 def _flushed(writing: Writing, rows: DataFrame) -> dict[str, Any]:
@@ -210,7 +206,9 @@ def start(
     query: Any = None
     lease = place.lease()
     look = look_at_new_files(events, place.store, folder)
-    writing = Writing(what, sink, folders.late, folders.dead, lease, folder, look)
+    lost = {name: to for name, to in ((LATE, folders.late), (DEAD, folders.dead)) if to is not None}
+    how = one_machine(spark, what, sink, lost) if isinstance(sink, Directories) else IN_ROWS
+    writing = Writing(what, sink, how, lost, lease, folder, look)
     lease.keep(lambda: query is None or query.isActive or writing.is_amid)
     try:
         check_intact(place.store, folder)
@@ -231,7 +229,7 @@ def start(
                 " ended; name a new directory to begin again"
             )
         check_same(place.store, folder, [found for one in events.values() for found in folders_read(one)])
-        rows = what.rows(events, folders.dead is not None)
+        rows = what.rows(events, folders.dead is not None, writing.form)
         name = f"cepc {what.streamed.stream.name}"
         writer = rows.writeStream.queryName(name).foreachBatch(writing).option("checkpointLocation", folder)
         with held(spark, settings_of_stream(spark, what.buckets)):  # of which the query has a copy from its start on

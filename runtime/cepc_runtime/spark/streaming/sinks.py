@@ -19,6 +19,7 @@ from ...cheap_dataclass import dataclass
 from ...parts.at_once import at_once
 from ..errors import SPARK_ERRORS, package_for
 from ..files import UNFINISHED, Renaming, can_be_parted, parted
+from ..forms import InRows
 from ..query_results import Rows
 from ..rows import ERROR, QUERY, of_queries
 from ..schema import JobError
@@ -26,6 +27,7 @@ from ..sinks import as_written, defaults, path_of, show
 from . import checkpoint
 from .blobs import DEAD, LATE, METRICS
 from .intact import state_problem
+from .one_machine import OneMachine
 from .ownership import BATCH
 from .store import HadoopStore
 
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from ..forms import Form
     from ..query_results import Alike
     from .lease import Lease
     from .query import Continuous, Streamed
@@ -184,13 +187,14 @@ _STATE: Final = {"rows": "events", "panes": "panes", "waiting": "waiting", "byte
 @dataclass
 class Writing:
     """Writes the micro-batches of one stream as long as it has the lease, each after a `look` at what it is made from;
-    what each did is in `done`, by its number. `failure` is why one was not written.
+    what each did is in `done`, by its number. `failure` is why one was not written. What is `lost`, LATE or DEAD, is
+    written into the folder that is named for it.
     """
 
     what: Continuous
     sink: Sink
-    late: str | None
-    dead: str | None
+    how: OneMachine | InRows
+    lost: Mapping[str, str]
     lease: Lease
     folder: str
     look: Callable[[int], None]
@@ -215,14 +219,28 @@ class Writing:
         """Whether a micro-batch is being written: also for a while after Spark's query has become inactive."""
         return bool(self._amid.locked())
 
+    @property
+    def form(self) -> Form:
+        """In which the rows come."""
+        return self.how.form if isinstance(self.how, OneMachine) else self.how
+
     def _write(self, rows: DataFrame, batch: int) -> None:
+        match self.how:
+            case OneMachine():
+                found = self.how.told(rows)
+                self.how.write(found, self.what.plan, place(batch))
+                self.done[batch] = self._summary(_counts(found.metrics), found.metrics)
+            case InRows():
+                self._write_rows(rows, batch)
+
+    def _write_rows(self, rows: DataFrame, batch: int) -> None:
         kept = rows.persist()  # computed once, whatever many queries are written; an error comes before anything is
         try:
             metrics = _metrics(kept)
             counts = _counts(metrics)
             self._write_queries(kept, counts, batch)
-            for what, folder in ((LATE, self.late), (DEAD, self.dead)):
-                if folder is not None and (count := counts[what]):
+            for what, folder in self.lost.items():
+                if count := counts[what]:
                     lost = kept.where(F.col(QUERY) == what).select(F.col(ERROR).alias("value"))
                     _in_files(lost, count).write.mode("overwrite").text(f"{folder.rstrip('/')}/{place(batch)}")
             self.done[batch] = self._summary(counts, metrics)
