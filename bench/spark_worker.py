@@ -3,6 +3,8 @@ is fed sorted batches of 10,000 events with their letters, and gives batches of 
 
     python -m bench.spark_worker
     python -m bench.spark_worker --more-than 300
+    python -m bench.spark_worker --files INT96            # to files, with times as Spark has them by default
+    python -m bench.spark_worker --files TIMESTAMP_MICROS
 """
 
 from __future__ import annotations
@@ -10,18 +12,21 @@ from __future__ import annotations
 import argparse
 import re
 import statistics
+import tempfile
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 from bench.spark_batch import HOUR, TYPES, workload
 
 import cepc
 from cepc.codegen.compiling import job_of
 from cepc_runtime.events.letter_words import BITS, words_needed
 from cepc_runtime.spark.events import word_names
-from cepc_runtime.spark.forms import IN_ROWS
+from cepc_runtime.spark.forms import IN_ROWS, TIMES, InFiles, Placed
 from cepc_runtime.spark.kernel import kernel
 
 BATCH = 10_000
@@ -61,16 +66,21 @@ def main() -> None:
     parser.add_argument("--more-than", type=int, help="rows only where there are more matches")
     parser.add_argument("--hours", type=float, default=2.0)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--files", choices=TIMES, help="files of Parquet instead of rows, with times of this form")
     arguments = parser.parse_args()
     compiled = cepc.compile(workload(arguments.queries, arguments.more_than))
     job: dict[str, Any] = {"__name__": "job"}
     exec(compile(job_of(compiled.program, compiled.checked.sources).text, "job", "exec"), job)
     batches = generate(job["EVENTS_LETTERS"], arguments.events, arguments.groups, arguments.hours)
-    run = kernel(job["EVENTS_PLAN"], job["EVENTS_CLASSES"], None, IN_ROWS)
     times = []
-    for _ in range(arguments.rounds + 1):  # the first compiles
-        start, rows = time.process_time(), sum(batch.num_rows for batch in run(batches))
-        times.append(time.process_time() - start)
+    with tempfile.TemporaryDirectory() as folder:
+        form = InFiles("snappy", arguments.files, "4", Placed(folder, "w")) if arguments.files else IN_ROWS
+        run = kernel(job["EVENTS_PLAN"], job["EVENTS_CLASSES"], None, form)
+        for _ in range(arguments.rounds + 1):  # the first compiles
+            start, rows = time.process_time(), sum(batch.num_rows for batch in run(batches))
+            times.append(time.process_time() - start)
+        if arguments.files:
+            rows = sum(pq.ParquetFile(file).metadata.num_rows for file in Path(folder).iterdir())
     taken = statistics.median(times[1:]) / arguments.events * 1e6
     print(f"{rows:,} rows of {arguments.events:,} events: {taken:.2f} µs of a processor an event")
 

@@ -11,22 +11,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyspark.sql import SparkSession
 
 import cepc
 from cepc.codegen.compiling import job_of
 from cepc_runtime.plan.as_json import from_text_of_plan
-from cepc_runtime.spark import files, parquet_packing
+from cepc_runtime.spark import files, main, parquet_packing
 from cepc_runtime.spark.forms import END, IN_ROWS, Carried, InFiles, parquet_form
 from cepc_runtime.spark.parquet_packing import ParquetPacking
 from cepc_runtime.spark.query_results import table_from
 from cepc_runtime.spark.rows import layout_of
+from cepc_runtime.spark.settings import FILES
 from tests.generated_jobs import names_of_job
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-
-    from pyspark.sql import SparkSession
 
     from cepc_runtime.spark.forms import Form
 
@@ -191,6 +191,43 @@ def test_what_workers_cannot_do_as_spark_was_told_spark_does(
     out = write(spark, table, program, tmp_path / "out")
     assert makers(out / "q") == {maker}
     assert spark.read.parquet(str(out / "q")).count() == 1
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(("is_said", "physical_type"), [(False, "INT64"), (True, "INT96")])
+def test_a_job_writes_times_as_numbers_unless_who_starts_it_says_how(
+    spark: SparkSession,
+    tmp_path: Path,
+    settings: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    is_said: bool,
+    physical_type: str,
+) -> None:
+    """In a row group of such files the least and the greatest time are known."""
+    (name,) = FILES
+    settings[name] = "of this test"  # and then the session's own
+    spark.conf.unset(name)
+    assert not main._is_said(spark, name)
+    assert main._is_said(spark, "spark.app.name")
+    if is_said:
+        monkeypatch.setattr(main, "_is_said", lambda *_: True)
+    monkeypatch.setattr(SparkSession, "stop", lambda _: None)
+    pq.write_table(events(), tmp_path / "events.parquet")
+    words = [
+        "--input",
+        str(tmp_path / "events.parquet"),
+        "--output",
+        str(tmp_path / "out"),
+        "--queries",
+        "counts,together",
+    ]
+    assert names_of_job(PROGRAM)["main"](words) == 0
+    for query in ("counts", "together"):  # by workers and by Spark
+        times = {column for column in physical(tmp_path / "out" / query) if column[0] in ("window_start", "window_end")}
+        assert times == {("window_start", physical_type), ("window_end", physical_type)}
+        for file in parts(tmp_path / "out" / query):
+            column = file.metadata.row_group(0).column(file.schema_arrow.get_field_index("window_start"))
+            assert bool(column.statistics and column.statistics.has_min_max) == (not is_said)
 
 
 @pytest.mark.spark

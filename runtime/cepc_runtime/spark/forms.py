@@ -92,8 +92,11 @@ INT96: Final = "INT96"
 """How Spark writes times unless it is told otherwise."""
 
 _COMPRESSIONS: Final = {"NONE": "none", "UNCOMPRESSED": "none", "SNAPPY": "snappy", "GZIP": "gzip", "ZSTD": "zstd"}
-_TIMES: Final = (INT96, "TIMESTAMP_MICROS")
-"""Of milliseconds Spark takes those before, and Arrow those nearer to 1970."""
+MICROS: Final = "TIMESTAMP_MICROS"
+"""As whole numbers, with their least and greatest beside them."""
+
+TIMES: Final = (INT96, MICROS)
+"""Forms of times that workers write. Of milliseconds Spark takes those before, and Arrow those nearer to 1970."""
 _ENDINGS: Final = {"none": "", "snappy": ".snappy", "gzip": ".gz", "zstd": ".zstd"}
 _MOVED: Final = ("file", "hdfs", "viewfs", "abfs", "abfss")
 """Where a file gets another name without being copied."""
@@ -110,7 +113,7 @@ def parquet_form(spark: SparkSession, unfinished: str, types: Collection[DataTyp
     """
     compression = _COMPRESSIONS.get(_setting(spark, "compression.codec"))
     times, (scheme, path) = _setting(spark, "outputTimestampType"), whole_path(spark, unfinished)
-    ours = times in _TIMES and scheme in _MOVED and not _has_own_settings(spark)
+    ours = times in TIMES and scheme in _MOVED and not _has_own_settings(spark)
     if compression is None or not ours or not all(_is_written_alike(type_, times) for type_ in types):
         return IN_ROWS
     one_machine = scheme == "file" and str(spark.sparkContext.master).startswith("local")

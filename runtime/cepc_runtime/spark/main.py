@@ -17,7 +17,7 @@ from .files import PARTED, Files
 from .inputs import inputs_of
 from .paths import misread
 from .schema import JobError, declared_of, needed, not_continuous, sources_of
-from .settings import MOST, SETTINGS, STATIC
+from .settings import FILES, MOST, SETTINGS, STATIC
 from .sinks import check_absent, complete, not_in_csv, show
 from .source import read
 from .streaming import arguments as streaming
@@ -109,9 +109,17 @@ def _session(arguments: argparse.Namespace) -> SparkSession:
     spark = builder.getOrCreate()
     for setting, value in SETTINGS.items():
         spark.conf.set(setting, value)
+    for setting, value in FILES.items():
+        if not _is_said(spark, setting):
+            spark.conf.set(setting, value)
     if arguments.most is not None:
         spark.conf.set(MOST, str(arguments.most))
     return spark
+
+
+def _is_said(spark: SparkSession, setting: str) -> bool:
+    """Whether who starts the job says something of it; a server of Spark Connect may, and cannot be asked."""
+    return is_remote() or bool(spark.sparkContext.getConf().contains(setting))
 
 
 def _run(
