@@ -6,11 +6,13 @@ from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from cepc_runtime.enumerate.arranged import arrange_for
+from cepc_runtime.enumerate.block import MatchBlock, concatenate
 from cepc_runtime.enumerate.budget import MatchBudget, TooManyPartialMatchesError
 from cepc_runtime.enumerate.search import Search, SearchMeans
 from cepc_runtime.events.letters import classify
@@ -32,6 +34,34 @@ SEQ = pattern("0 A 1, 1 B 2", "2")
 RUN = pattern("0 A 1, 1 A 1", "1")
 """A+"""
 ABC = pattern("0 A 1, 1 B 2, 2 C 3", "3")
+
+
+# ---- blocks ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("undecided", "together"),
+    [
+        ([None, [0, 2]], [0, 0, 0, 2]),
+        ([[1, 0], None], [1, 0, 0, 0]),
+        ([None, None], None),
+        ([[1, 0], [2, 0]], [1, 0, 2, 0]),
+    ],
+)
+def test_what_could_not_be_evaluated_is_remembered_beside_rows_of_which_everything_could(
+    undecided: list[list[int] | None], together: list[int] | None
+) -> None:
+    """Portions of one level: AFTER MATCH lost what the second could not evaluate, or stopped in a traceback."""
+    two = np.arange(2)
+    blocks = [
+        MatchBlock(
+            0, None, two, two.astype(np.int32), two, two, two, undecided=None if bits is None else np.array(bits)
+        )
+        for bits in undecided
+    ]
+    found = concatenate(blocks)
+    assert found.position.tolist() == [0, 1, 0, 1]
+    assert (None if found.undecided is None else found.undecided.tolist()) == together
 
 
 # ---- steps, ties, bounds ---------------------------------------------------------------------------------------------

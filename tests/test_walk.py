@@ -55,6 +55,18 @@ ABOUT_LOOPS = (
     "C.x < A.x", "C.x > A.x", "C.x = A.x", "C.x <> A.x", "C.y >= A.y", "C.x < A.x - 1", "D.x > A.x", "D.x < A.x",
     "D.y = A.y", "B.x >= PREV(B).x", "C.x > LAST(B).x", "D.x > LAST(C).x", "D.y <> LAST(C).y", "D.x <= A.x + 1", "C.x % 2 = A.x % 2",
 )  # fmt: skip
+HELD = (
+    "SEQ(A, B+, C+, D)", "SEQ(ANY A, ANY+ B, ANY+ C, ANY D)", "SEQ(ANY A, ANY+? B, ANY+ C)", "SEQ(A, ANY B, ANY+ C, D?)",
+    "SEQ(ANY A, ANY B, ANY* C, ANY D)", "SEQ(ANY A, ANY+ B, ANY* C, ANY+? D)", "SEQ(ANY A, SEQ(ANY B, ANY+ C)+, ANY D)",
+    "SEQ(ANY A, ANY{1,3} B, ANY{2,} C, ANY? D)", "SEQ(B, C+, OR(D, SEQ(A, ANY D)))", "SEQ(A, NOT D, ANY+ B, C+, ANY D)",
+    "SEQ(ANY A, B?, ANY+ C, ANY D)", "SEQ(ANY A, OR(ANY+ B, ANY C), ANY+ D)",
+)  # fmt: skip
+ABOUT_HELD = (
+    "C.x > LAST(B).x", "C.x >= LAST(B).x", "C.x < LAST(B).x", "C.x <> LAST(B).x", "D.x > LAST(B).x", "D.x = LAST(B).x",
+    "D.x < LAST(B).x AND D.x > LAST(C).x", "C.x > B.x", "D.x >= B.x", "C.y <= LAST(B).y", "D.x > LAST(B).x - 1",
+    "C.x - LAST(B).x > 0", "LAST(C).x > LAST(B).x", "B.x < A.x", "D.x <= A.x", "B.x <= PREV(B).x", "C.x % 2 = LAST(B).x % 2",
+    "C.x > LAST(B).x AND C.x < A.x + 3", "D.x > FIRST(B).x", "10 / LAST(B).x < C.x",
+)  # fmt: skip
 SKIPS = "TO NEXT EVENT", "PAST LAST EVENT", "TO FIRST B", "TO LAST B", "FOR 1 s", "FOR 7 s"
 
 
@@ -81,6 +93,19 @@ def looping(chance: Random) -> str:
     return (
         f"{STREAM}QUERY q RETURN MATCH COUNT(*) AS n PATTERN {pattern} WHERE {' AND '.join(conditions)} "
         f"SELECT CONTIGUOUS AFTER MATCH SKIP {skip} WITHIN {within};"
+    )
+
+
+def holding(chance: Random) -> str:
+    """A query with conditions on the last event of a variable before the one at hand."""
+    pattern = chance.choice(HELD)
+    known = [c for c in ABOUT_HELD if all(name in pattern for name in "ABCD" if f"{name}." in c or f"({name})" in c)]
+    conditions = ["[g]", *chance.sample(known, chance.choice((1, 1, 2, 3)))]
+    skips = [skip for skip in SKIPS if skip[-1] != "B" or "B" in pattern]
+    within = chance.choice(("3 s", "5 s", "9 s"))  # event by event, every way to part them is grown
+    return (
+        f"{STREAM}QUERY q RETURN MATCH COUNT(*) AS n PATTERN {pattern} WHERE {' AND '.join(conditions)} "
+        f"SELECT CONTIGUOUS AFTER MATCH SKIP {chance.choice(skips)} WITHIN {within};"
     )
 
 
@@ -163,6 +188,8 @@ def compare(text: str, table: Any, chance: Random, seen: Counter[str]) -> None:
     if isinstance(walk, Walk):
         seen["tests of the one before"] += any(not test.from_first for test in walk.tests)
         seen["tests of the first"] += any(test.from_first for test in walk.tests)
+        seen["tests of one that is held"] += bool(walk.held)
+        seen["matches of those"] += len(expected) * bool(walk.held)
         seen["gaps"] += bool(walk.guards)
         seen["loops"] += walk.loops
         seen["matches of loops"] += len(expected) * walk.loops
@@ -242,12 +269,30 @@ def test_matches_that_go_round_a_loop_as_far_as_their_first_event_lets_them_are_
     assert seen["gaps"] > 10, seen
 
 
+@pytest.mark.unhurried
+def test_matches_with_conditions_on_an_event_that_is_held_are_those_that_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine_code._SO_FAR, "work", -(10**12))
+    seen: Counter[str] = Counter()
+    for seed in range(400):
+        chance = Random(seed)
+        small_pieces(chance, monkeypatch)
+        small_blocks_and_runs(seed, monkeypatch)
+        compare(holding(chance), series(chance), chance, seen)
+    assert seen["tests of one that is held"] > 120, seen
+    assert seen["matches of those"] > 120, seen
+
+
 WALKS = {
     "SEQ(A, B+, C) WHERE B.x > PREV(B).x SELECT CONTIGUOUS": None,
     "SEQ(A, B+, C) WHERE B.x > PREV(B).x SELECT NEXT": None,
     "SEQ(A, B*, C) WHERE B.x > A.x - 5 AND C.x < A.x - 5 SELECT CONTIGUOUS": None,
     "SEQ(A, B{2,}, C) WHERE FIRST(B).x < A.x AND B.x < PREV(B).x AND C.x > LAST(B).x SELECT CONTIGUOUS": None,
     "SEQ(A, NOT D, B+?) SELECT NEXT": None,
+    "SEQ(A, B, C+) WHERE C.x > B.x SELECT CONTIGUOUS": None,
+    "SEQ(A, B+, C+) WHERE C.x > LAST(B).x SELECT CONTIGUOUS": None,
+    "SEQ(A, B+, C+) WHERE C.x > LAST(B).x SELECT NEXT": "the condition C.x > LAST(B).x",
+    "SEQ(A, B+, C+) WHERE C.x > FIRST(B).x SELECT CONTIGUOUS": "the condition C.x > FIRST(B).x",
+    "SEQ(A, B?, C+) WHERE C.x > LAST(B).x SELECT CONTIGUOUS": "the condition C.x > LAST(B).x",
     "AND(A, B) SELECT NEXT": "events of an AND",
     "SEQ(A, B, NOT D) SELECT NEXT": "a NOT that is looked at when the match is complete",
     "SEQ(A, B+, C) WHERE C.x > B.x SELECT NEXT": "the condition C.x > B.x",

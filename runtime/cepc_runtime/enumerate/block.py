@@ -63,7 +63,14 @@ class MatchBlock:
 
 
 def concatenate(blocks: Sequence[MatchBlock]) -> MatchBlock:
-    """The rows of blocks of the same parent, in one."""
+    """The rows of blocks of the same parent, in one. Some may have rows of which a condition could not be evaluated,
+    and others none.
+    """
+    if len(blocks) > 1 and any(block.undecided is not None for block in blocks):
+        blocks = [
+            block if block.undecided is not None else replace(block, undecided=np.zeros(len(block), dtype=np.int64))
+            for block in blocks
+        ]
     first = blocks[0]
     if len(blocks) == 1:
         return first

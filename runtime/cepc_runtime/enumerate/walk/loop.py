@@ -3,7 +3,8 @@
 `t` is the table, `s` the progress. Events are seen to piece by piece: from `LOW` to before `HIGH`, of which those
 before `STOP` may begin matches. For each state and event of the piece that may lead there, `ends` is where the earliest
 match that goes on from there ends, and `nexts` where its next event lies: the beginning of an instant (both from `LOW`,
-and `NOWHERE`). What tests of the first event say is left out there, since it is not known yet.
+and `NOWHERE`). What tests of the first event and of those that are held say is left out there, since these are not
+known yet.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from .records import (
     CONTIGUOUS,
     ENTERING,
     FOR,
+    HOLDS,
     INITIAL,
     LINKED,
     LOOKED,
@@ -85,8 +87,8 @@ NEAR: Final = 16
 
 
 class Walked(NamedTuple):
-    """Matches: events and variables one after the other, and where each ends. Where tests are of the first event, also
-    how each event was come by: the option, and the instant in which the search for it began.
+    """Matches: events and variables one after the other, and where each ends. Where tests are not of the event before
+    alone, also how each event was come by: the option, and the instant in which the search for it began.
     """
 
     positions: Ints
@@ -101,6 +103,7 @@ def run(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, found: Walked
     while True:
         if (s[HIGH] - s[LOW]) * t[STATES] > len(known.ends):
             return SHORT
+        events.held[:] = NONE
         while s[KNOWN] > s[LOW]:
             look_back(t, s, events, known)
             if s[WORK] > LONG:
@@ -293,11 +296,12 @@ def walk(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, found: Walke
 def find(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, found: Walked, first: int) -> int:
     """Write the preferred match that begins with the event: its length, 0 if there is none, NONE without room.
 
-    Where tests are of the first event, a way on that seems to lead to a match may not: then the next is tried, and what
-    has led nowhere from this first event is remembered.
+    Where tests are of the first event, or of one that is held, a way on that seems to lead to a match may not: then the
+    next is tried, and what has led nowhere from this first event, with what was held, is remembered.
     """
     low, size, limit, linked = s[LOW], s[HIGH] - s[LOW], s[REACH] - s[LOW], t[LINKED] != 0
     start = s[WRITTEN]
+    events.held[:] = NONE
     length, p, state, record = 0, NONE, 0, RECORDS
     instant, stop = first, first + 1
     option, x = t[record + OPTIONS], first
@@ -312,7 +316,7 @@ def find(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, found: Walke
                 if (
                     known.ends[row + x] < limit
                     and fits(t, events, option, p, x, first)
-                    and not (linked and known.failed[row + x] == first - low)
+                    and not (linked and has_failed(t, events, known, option, row + x, x, first - low))
                 ):
                     taken = option
                     break
@@ -326,7 +330,10 @@ def find(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, found: Walke
             if length == 0:
                 return 0
             known.failed[state * size + p - low] = first - low
+            for place in range(len(events.held)):
+                known.held[place, state * size + p - low] = events.held[place]
             length -= 1
+            let_go(t, events, found, start, length)
             option, x = found.options[start + length], found.positions[start + length] + 1
             state, p, instant, stop = 0, NONE, first, first + 1
             if length > 0:
@@ -342,6 +349,8 @@ def find(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, found: Walke
         found.positions[start + length], found.variables[start + length] = x, t[taken + BOUND]
         if linked:
             found.options[start + length], found.instants[start + length] = taken, instant
+        if t[taken + HOLDS] != NONE:
+            events.held[t[taken + HOLDS]] = x
         length += 1
         p, state = x, t[taken + TARGET]
         record = RECORDS + state * STATE
@@ -366,6 +375,29 @@ def find(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, found: Walke
     found.stops[s[MATCHES]] = s[WRITTEN]
     s[MATCHES] += 1
     return length
+
+
+def has_failed(t: Ints, events: WalkEvents, known: KnownOfPiece, option: int, place: int, x: int, first: int) -> bool:
+    """Whether no match of the first event goes on at a place, the state to which the option leads by event `x`, with
+    the events that are held then.
+    """
+    if known.failed[place] != first:
+        return False
+    for held in range(len(events.held)):
+        if known.held[held, place] != (x if held == t[option + HOLDS] else events.held[held]):
+            return False
+    return True
+
+
+def let_go(t: Ints, events: WalkEvents, found: Walked, start: int, length: int) -> None:
+    """Of a match that had one event more: what is held without it."""
+    place = t[found.options[start + length] + HOLDS]
+    if place == NONE:
+        return
+    i = start + length - 1
+    while i >= start and t[found.options[i] + HOLDS] != place:
+        i -= 1
+    events.held[place] = found.positions[i] if i >= start else NONE
 
 
 def after(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, state: int, p: int, first: int) -> int:

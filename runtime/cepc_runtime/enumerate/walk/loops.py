@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from .progress import COUNTERS, DEAD, DEAD_FROM, DEAD_TO, HIGH, LOW, MEMORY, REACH, WORK
 from .reading import NULL, WIDTH, fits, passes, some_may_fail, some_may_fit, wider
 from .records import (
-    FROM_FIRST,
+    BEFORE,
     LATER,
     LOOP,
     NONE,
+    OF,
     OPTION,
     OPTIONS,
     OPTIONS_END,
@@ -42,14 +43,15 @@ INLINED: Final = frozenset(["goes_on", "leads", "loop_end", "next_way_out", "run
 
 
 class KnownOfPiece(NamedTuple):
-    """Of a piece, by state and event. `failed`: the last first event, from `LOW`, from which no match goes on there
-    (empty where no test is of the first event). `runs`: the last event of the state's loop, if all tests of the first
-    event are passed (empty where no state has a loop with such tests).
+    """Of a piece, by state and event. `failed`: the last first event, from `LOW`, from which no match goes on there,
+    with those `held` then, a row for each (both empty where no test is of either). `runs`: the last event of the
+    state's loop, if all tests of the first event are passed (empty where no state has a loop with such tests).
     """
 
     ends: Small
     nexts: Small
     failed: Small
+    held: Ints
     runs: Small
 
 
@@ -61,7 +63,7 @@ def run_of(t: Ints, s: Ints, events: WalkEvents, runs: Small, state: int, p: int
     if x >= s[HIGH] or events.instant_end[x] != x + 1 or not fits(t, events, loop, p, x, NONE):
         return int(p - low)
     for test in range(t[loop + TESTS], t[loop + TESTS_END], TEST):
-        if t[test + FROM_FIRST] != 0 and events.numbers[t[test + LATER], x] == NULL:
+        if t[test + OF] != BEFORE and events.numbers[t[test + LATER], x] == NULL:
             return int(p - low)
     return int(runs[state * (s[HIGH] - low) + x - low])
 

@@ -1,5 +1,5 @@
 """Conditions on an event that is read next, where each comparison in them is of it and one other event: the one read
-just before it, or the first of the match.
+just before it, the first of the match, or the last so far of another variable.
 """
 
 from __future__ import annotations
@@ -19,27 +19,46 @@ if TYPE_CHECKING:
     from ..condition import Condition
     from ..pattern import IndexedPositions
 
-    Place = OneOf["later", "earlier", "first", "nowhere", "far"]
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The last event so far that is bound to the variable, which is another than that of the event read next."""
+
+    variable: str
+
+
+if TYPE_CHECKING:
+    Place = OneOf["later", "earlier", "first", "nowhere", "far"] | Held
 
 
 @dataclass(frozen=True, slots=True)
 class PairTest:
-    """Of an event and the one read just before it or, `from_first`, the first of the match."""
+    """Of an event and the `other`: the one read just before it, the first of the match, or one that is held."""
 
     comparison: Comparison
-    from_first: bool
+    other: OneOf["earlier", "first"] | Held
+
+    @property
+    def from_first(self) -> bool:
+        return self.other == "first"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is known by the event and the one before, whatever the match."""
+        return self.other == "earlier"
 
 
 @dataclass(frozen=True, slots=True)
 class Bindings:
     """What has been read in a state: the variable of the last event, those that events before it may be bound to and
-    those that some are, and those that the match's first event alone can be bound to.
+    those that some are, those that the match's first event alone can be bound to, and those with one event at most.
     """
 
     last: str | None
     before: frozenset[str]
     surely: frozenset[str]
     initial: frozenset[str]
+    single: frozenset[str]
 
     def binds(self, variable: str) -> bool:
         """Whether some event may be bound to the variable."""
@@ -66,7 +85,9 @@ def bindings_of(pattern: IndexedPositions) -> tuple[Bindings, ...] | None:
         changed = known != [*before, *surely]
     inner = {edge.variable for edge in pattern.edges if edge.source != 0}
     initial = frozenset(pattern.variables) - inner
-    return tuple(Bindings(*of, initial) for of in zip(last, before, surely, strict=True))
+    again = {edge.variable for edge in pattern.edges if edge.variable in before[edge.target]}
+    single = frozenset(pattern.variables) - again
+    return tuple(Bindings(*of, initial, single) for of in zip(last, before, surely, strict=True))
 
 
 def vacuous(condition: Condition, bindings: Bindings) -> bool:
@@ -75,10 +96,15 @@ def vacuous(condition: Condition, bindings: Bindings) -> bool:
 
 
 def tests_on(
-    checks: Iterable[Check], conditions: tuple[Condition, ...], bindings: Bindings, variable: str
+    checks: Iterable[Check],
+    conditions: tuple[Condition, ...],
+    bindings: Bindings,
+    variable: str,
+    *,
+    holds: bool,
 ) -> tuple[PairTest, ...] | Condition:
     """What is to be true of an event of the variable that is read in the state, given what is checked then; a condition
-    that says something else where there is one.
+    that says something else where there is one. `holds`: events of other variables may be held.
     """
     found: dict[PairTest, None] = {}
     for check in checks:
@@ -90,6 +116,8 @@ def tests_on(
         places = {key: _place(key, condition, bindings, variable, check.extent == "new") for key in condition.keys}
         if "nowhere" in places.values():  # there is none with the event
             continue
+        if not holds and any(isinstance(place, Held) for place in places.values()):
+            return condition
         tests = _tests(condition.plan.expression, places)
         if tests is None:
             return condition
@@ -117,7 +145,9 @@ def _place(key: FieldKey, condition: Condition, bindings: Bindings, variable: st
         return "earlier"
     if name in bindings.initial and name in bindings.surely:
         return "nowhere" if key.at == "prev" else "first"
-    return "far"
+    if name not in bindings.surely or key.at == "prev":
+        return "far"
+    return Held(name) if key.at == "last" or name in bindings.single else "far"
 
 
 def _own_place(key: FieldKey, condition: Condition, bindings: Bindings, new: bool) -> Place:
@@ -144,9 +174,13 @@ def _tests(expression: Expression, places: Mapping[FieldKey, Place]) -> tuple[Pa
     for part in conjuncts(expression):
         others = {places[field.key] for field in fields(part)} - {"later"}
         compared = comparison(rewrite(part, lambda node: _placed(node, places)))
-        if others not in ({"earlier"}, {"first"}) or compared is None or compared.later.type != compared.earlier.type:
+        if len(others) != 1 or compared is None or compared.later.type != compared.earlier.type:
             return None
-        found.append(PairTest(compared, "first" in others))
+        match others.pop():
+            case "earlier" | "first" | Held() as other:
+                found.append(PairTest(compared, other))
+            case _:
+                return None
     return tuple(found)
 
 

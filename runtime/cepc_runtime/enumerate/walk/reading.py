@@ -6,16 +6,19 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ...kernel.adjacent.tests import DIFFERENT, EQUAL, GREATER, GREATER_EQUAL, LESS, LESS_EQUAL
 from .records import (
+    BEFORE,
+    FIRST,
     FREE,
-    FROM_FIRST,
     GAP,
     LATER,
     LETTERS,
     LOOKED,
     NONE,
+    OF,
     OPERATOR,
     OPTION,
     OTHER,
+    PLACES,
     TEST,
     TESTS,
     TESTS_END,
@@ -41,8 +44,9 @@ WIDTH: Final = 4
 class WalkEvents(NamedTuple):
     """Of each event its letters as bits, its tick, and where its instant begins and ends; where groups begin.
     `numbers`: what tests compare, NULL for null. `gaps`: by option with a NOT, where the event after each must lie
-    before. Of blocks of events (blocks.py) the letters that some event has, the least and the greatest of each row of
-    numbers, and where each level begins.
+    before. `held`: the events of the match so far that are held, NONE where there is none, or no match. Of blocks of
+    events (blocks.py) the letters that some event has, the least and the greatest of each row of numbers, and where
+    each level begins.
     """
 
     letters: Ints
@@ -52,6 +56,7 @@ class WalkEvents(NamedTuple):
     group_starts: Ints
     numbers: Ints
     gaps: Ints
+    held: Ints
     some_letters: Ints
     least: Ints
     greatest: Ints
@@ -68,9 +73,17 @@ def fits(t: Ints, events: WalkEvents, option: int, p: int, x: int, first: int) -
 
 
 def passes(t: Ints, events: WalkEvents, tests: int, end: int, p: int, x: int, first: int) -> bool:
-    """Whether event `x` passes the tests: those of event `p` before it and of the first, where they are given."""
+    """Whether event `x` passes the tests: those of event `p` before it, of the first and of those that are held, where
+    they are given.
+    """
     for test in range(tests, end, TEST):
-        other = p if t[test + FROM_FIRST] == 0 else first
+        of = t[test + OF]
+        if of == BEFORE:
+            other = p
+        elif of == FIRST:
+            other = first
+        else:
+            other = events.held[of - PLACES]
         if other == NONE:
             continue
         later, earlier = events.numbers[t[test + LATER], x], events.numbers[t[test + OTHER], other]
@@ -134,9 +147,11 @@ def some_may_fit(t: Ints, events: WalkEvents, block: int, options: int, end: int
 
 
 def some_may_pass(t: Ints, events: WalkEvents, block: int, tests: int, end: int, p: int, first: int) -> bool:
-    """Whether some event of the block may pass the tests: those of event `p` and of the first, where they are given."""
+    """Whether some event of the block may pass the tests: those of event `p` and of the first, where they are given.
+    Nothing is held where this is asked.
+    """
     for test in range(tests, end, TEST):
-        other = p if t[test + FROM_FIRST] == 0 else first
+        other = p if t[test + OF] == BEFORE else first
         if other != NONE:
             earlier = events.numbers[t[test + OTHER], other]
             if earlier == NULL or not some_may_hold(events, block, t[test + LATER], t[test + OPERATOR], earlier):
@@ -161,7 +176,7 @@ def some_may_stay(t: Ints, events: WalkEvents, record: int, block: int, p: int, 
 def some_may_fail(t: Ints, events: WalkEvents, block: int, tests: int, end: int, first: int) -> bool:
     """Whether some event of the block, in which no number is null, may fail one of the tests of the first event."""
     for test in range(tests, end, TEST):
-        if t[test + FROM_FIRST] == 0:
+        if t[test + OF] == BEFORE:
             continue
         earlier = events.numbers[t[test + OTHER], first]
         if earlier == NULL or some_may_hold(events, block, t[test + LATER], opposite(t[test + OPERATOR]), earlier):

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from .neighbours import Held
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -22,7 +24,7 @@ SPAN: Final = 2  # ticks, or NONE
 SKIP: Final = 3
 VARIABLE: Final = 4  # that SKIP names; the ticks of SKIP FOR
 INITIAL: Final = 5  # one of these letters has each first event
-LINKED: Final = 6  # whether some test is of the first event
+LINKED: Final = 6  # whether some test is of the first event, or of one that is held
 RECORDS: Final = 7
 
 # SKIP
@@ -47,7 +49,7 @@ WAYS_END: Final = 3
 ENTERING: Final = 4  # one of these letters has each event that leads here
 FREE: Final = 5  # an event with one of these may not be skipped
 LOOKED: Final = 6  # nor perhaps one with one of these
-PLAIN: Final = 7  # whether what comes next depends on the instant alone, and on the first event
+PLAIN: Final = 7  # whether what comes next depends on the instant alone, the first event, and those that are held
 LOOSE: Final = 8  # whether the first event says which may be skipped
 ACCEPTING: Final = 9
 LOOP: Final = 10  # the option that leads to the state itself, or NONE, if it is not gone round event by event
@@ -59,7 +61,8 @@ BOUND: Final = 2  # the variable
 TESTS: Final = 3
 TESTS_END: Final = 4
 GAP: Final = 5  # where the event must lie before, or NONE
-OPTION: Final = 6
+HOLDS: Final = 6  # the place in which the event is held from then on, or NONE
+OPTION: Final = 7
 
 WAY_LETTERS: Final = 0
 WAY_TESTS: Final = 1
@@ -69,8 +72,13 @@ WAY: Final = 3
 OPERATOR: Final = 0
 LATER: Final = 1  # rows of numbers
 OTHER: Final = 2
-FROM_FIRST: Final = 3
+OF: Final = 3  # the other event is the one before, the first, or that which is held in a place
 TEST: Final = 4
+
+# OF
+BEFORE: Final = 0
+FIRST: Final = 1
+PLACES: Final = 2  # of those that are held, from here on
 
 NONE: Final = -1
 
@@ -103,7 +111,7 @@ class _Builder:
         first = self._mask(letter for option in states[0].options for letter in option.letters)
         self._table[:RECORDS] = [
             len(states), self._walk.contiguous, NONE if span is None else span, SKIPS[skip], named, first,
-            any(test.from_first for test in self._walk.tests),
+            self._walk.is_linked,
         ]  # fmt: skip
         entering = self._entering()
         for number in range(len(states)):
@@ -127,7 +135,7 @@ class _Builder:
         tests += [test for way in tested for test in way.tests]
         loose = any(test.from_first for way in tested for test in way.tests)
         guarded = any(option.guards for option in state.options)
-        plain = not guarded and all(test.from_first for test in tests) and not loose
+        plain = not guarded and not any(test.is_local for test in tests) and not loose
         start, end = self._appended([self._option(option) for option in state.options])
         ways = [[self._bits[way.letter], *self._appended_tests(way.tests)] for way in tested]
         return [
@@ -138,13 +146,23 @@ class _Builder:
 
     def _option(self, option: Option) -> list[int]:
         if option.edge is None:
-            return [NONE, 0, NONE, 0, 0, NONE]
+            return [NONE, 0, NONE, 0, 0, NONE, NONE]
         gap = self._gaps[option.guards] if option.guards else NONE
-        bound = int(self._pattern.variable[option.edge])
-        return [option.target, self._mask(option.letters), bound, *self._appended_tests(option.tests), gap]
+        bound, held = int(self._pattern.variable[option.edge]), self._walk.held
+        place = held.index(option.variable) if option.variable in held else NONE
+        return [option.target, self._mask(option.letters), bound, *self._appended_tests(option.tests), gap, place]
 
     def _appended_tests(self, tests: Sequence[PairTest]) -> tuple[int, int]:
-        return self._appended([[test.comparison.operator, *self._sides[test], test.from_first] for test in tests])
+        return self._appended([[test.comparison.operator, *self._sides[test], self._of(test)] for test in tests])
+
+    def _of(self, test: PairTest) -> int:
+        match test.other:
+            case "earlier":
+                return BEFORE
+            case "first":
+                return FIRST
+            case Held(variable):
+                return PLACES + self._walk.held.index(variable)
 
     def _appended(self, records: Sequence[Sequence[int]]) -> tuple[int, int]:
         """Where the records start and end."""

@@ -15,7 +15,7 @@ from .loops import KnownOfPiece
 from .numbers import Sides
 from .progress import AT, COUNTERS, GROUP, HIGH, LOW, MATCHES, MEMORY, WORK, WRITTEN
 from .reading import WalkEvents
-from .records import table_of
+from .records import NONE, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,16 +66,15 @@ class Walking:
         run = run_function(loop, states * length)
         progress = np.zeros(COUNTERS + MEMORY * states, dtype=np.int64)
         progress[GROUP] = -1
-        linked = any(test.from_first for test in self._walk.tests)
-        looped = self._walk.loops
-        known = _knowledge(0, linked, looped)
+        linked, looped, held = self._walk.is_linked, self._walk.loops, len(self._walk.held)
+        known = _knowledge(0, linked, looped, held)
         found = _room(means.block, EVENTS_OF_MATCH * means.block, linked)
         end = None
         while end != FINISHED:
             end = run(self._table, progress, self._events, known, found, least)
             means.budget.spend(tried=int(progress[WORK]), partial=0)
             if end == SHORT:
-                known = _knowledge(int(progress[HIGH] - progress[LOW]) * states, linked, looped)
+                known = _knowledge(int(progress[HIGH] - progress[LOW]) * states, linked, looped, held)
             if end == FULL and not progress[MATCHES]:  # a match of more events than there is room for
                 found = _room(means.block, 2 * len(found.positions), linked)
             elif end in (FULL, FINISHED):
@@ -107,7 +106,7 @@ class Walking:
         blocks = blocks_of(letters, sides.numbers) if walk.loops or walk.seeks else no_blocks()
         return WalkEvents(
             letters, timeline.ticks, timeline.instant_start, timeline.instant_end, timeline.group_starts, sides.numbers,
-            gaps, *blocks,
+            gaps, np.full(len(walk.held), NONE), *blocks,
         )  # fmt: skip
 
 
@@ -122,6 +121,7 @@ def _room(matches: int, events: int, linked: bool) -> Walked:
     )
 
 
-def _knowledge(size: int, linked: bool, looped: bool) -> KnownOfPiece:
+def _knowledge(size: int, linked: bool, looped: bool, held: int) -> KnownOfPiece:
     ends, nexts, runs = (np.empty(n, dtype=np.int32) for n in (size, size, size if looped else 0))
-    return KnownOfPiece(ends, nexts, np.full(size if linked else 0, -1, dtype=np.int32), runs)
+    failed = np.full(size if linked else 0, -1, dtype=np.int32)
+    return KnownOfPiece(ends, nexts, failed, np.empty((held, size), dtype=np.int64), runs)

@@ -9,7 +9,7 @@ from ...cheap_dataclass import dataclass
 from ...plan.select import SelectContiguous, SelectNext
 from ..checks import Check
 from ..selection import due_so_far
-from .neighbours import bindings_of, tests_on, vacuous
+from .neighbours import Held, bindings_of, tests_on, vacuous
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,16 +26,19 @@ MOST_LETTERS: Final = 62
 """Bits of a mask."""
 MOST_STATES: Final = 256
 """Each has two numbers for each event of a piece."""
+MOST_HELD: Final = 4
+"""Each has a number for each state and event of a piece."""
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A way on, in the order of preference: an event that satisfies all of the letters and passes the tests, bound as
-    `edge` says, leads to `target`. Without an edge the match ends here.
+    """A way on, in the order of preference: an event that satisfies all of the letters and passes the tests, bound to
+    the variable, as `edge` says, leads to `target`. Without an edge the match ends here.
     """
 
     target: int = -1
     edge: int | None = None
+    variable: str | None = None
     letters: frozenset[int] = frozenset()
     tests: tuple[PairTest, ...] = ()
     guards: tuple[Guard, ...] = ()
@@ -87,10 +90,25 @@ class Walk:
             options = [letter for option in state.options if test in option.tests for letter in option.letters]
             later |= {*ways, *options}
             sources |= {number} if ways or options else set()
-        into = self.states[0].options
-        if not test.from_first:
-            into = tuple(option for state in self.states for option in state.options if option.target in sources)
+        every = tuple(option for state in self.states for option in state.options)
+        match test.other:
+            case "first":
+                into = self.states[0].options
+            case "earlier":
+                into = tuple(option for option in every if option.target in sources)
+            case Held(variable):
+                into = tuple(option for option in every if option.variable == variable)
         return frozenset(later), frozenset(letter for option in into for letter in option.letters)
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """The variables of which tests hold events."""
+        return tuple(dict.fromkeys(test.other.variable for test in self.tests if isinstance(test.other, Held)))
+
+    @property
+    def is_linked(self) -> bool:
+        """Whether what may come next depends on more of a match than the event before."""
+        return not all(test.is_local for test in self.tests)
 
     @property
     def loops(self) -> bool:
@@ -104,12 +122,12 @@ class Walk:
 
     def loop_of(self, number: int) -> int | None:
         """Which option of a state leads to itself; None where none does, or several, where no way out or on depends on
-        the first event, and where an event may be skipped.
+        the first event, where an event may be skipped, and where events are held.
         """
         options = self.states[number].options
         loops = [place for place, option in enumerate(options) if option.target == number]
         linked = any(test.from_first for option in options for test in option.tests)
-        if not self.contiguous or number == 0 or len(loops) != 1 or not linked:
+        if not self.contiguous or self.held or number == 0 or len(loops) != 1 or not linked:
             return None
         return None if any(option.edge is None for option in options[: loops[0]]) else loops[0]
 
@@ -150,6 +168,8 @@ def walk_of(checks: Checks, guards: Guards, select: Select) -> Walk | NoWalk:
             return NoWalk("SELECT ANY")
     if isinstance(found, Walk) and len(found.letters) > MOST_LETTERS:
         return NoWalk(f"more than {MOST_LETTERS} letters")
+    if isinstance(found, Walk) and len(found.held) > MOST_HELD:
+        return NoWalk(f"conditions on the last events of more than {MOST_HELD} variables")
     return found
 
 
@@ -199,12 +219,18 @@ class _States:
         ranked: list[tuple[int, int, Option]] = [(a.rank, 1, Option()) for a in self._pattern.acceptances[place][:1]]
         for number in self._pattern.leaving[place]:
             edge = self._pattern.edges[number]
-            tests = tests_on(self._checks.on_edge[number], self._conditions, self._bindings[place], edge.variable)
+            tests = tests_on(
+                self._checks.on_edge[number],
+                self._conditions,
+                self._bindings[place],
+                edge.variable,
+                holds=self._prefixes is None,
+            )
             if not isinstance(tests, tuple):
                 return _unlike(tests)
             for letters, after in self._steps(edge, prefix):
                 target = self._numbers.setdefault((edge.target, after), len(self._numbers))
-                ranked.append((edge.rank, 0, Option(target, number, letters, tests, edge.guards)))
+                ranked.append((edge.rank, 0, Option(target, number, edge.variable, letters, tests, edge.guards)))
         ways = self._ways(place, prefix)
         if not isinstance(ways, tuple):
             return _unlike(ways)
@@ -232,7 +258,7 @@ class _States:
                 continue
             variable = self._prefixes.variables[step.variable]
             due = self._unknown(place, variable)
-            tests = tests_on(due, self._conditions, self._bindings[place], variable)
+            tests = tests_on(due, self._conditions, self._bindings[place], variable, holds=False)
             if not isinstance(tests, tuple):
                 return tests
             found[TestedWay(step.letter, tests)] = None
