@@ -14,6 +14,7 @@ from cepc_runtime.kernel import digits, loop, scatter
 from cepc_runtime.kernel.adjacent import loop as adjacent_loop
 from cepc_runtime.kernel.arguments import Words, form_of
 from cepc_runtime.kernel.machine_code import MachineCode, machine_code
+from cepc_runtime.kernel.only_maker import only_maker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,6 +103,45 @@ def test_threads_that_want_it_at_once_wait_for_the_first(tmp_path: Path) -> None
     done = subprocess.run([sys.executable, "-c", IN_THREADS, tmp_path], check=False)
     assert done.returncode == 0
     assert len(kept(tmp_path)) == 1
+
+
+AT_ONCE = """
+import sys; sys.path.insert(0, sys.argv[1])
+import made, time
+import numpy as np
+from pathlib import Path
+from cepc_runtime.kernel import machine_code
+translate = machine_code.translate
+def slow(*given):
+    Path(sys.argv[2]).touch()
+    time.sleep(1)
+    return translate(*given)
+machine_code.translate = slow
+machine_code.machine_code(made)(made.Given(1, np.arange(3, dtype=np.int32)), np.zeros((3, 2)), True)
+"""
+
+
+def test_processes_that_want_it_at_once_wait_for_the_first(tmp_path: Path) -> None:
+    (tmp_path / "made.py").write_text(MODULE.format(name="Given"))
+    making = [tmp_path / name for name in ("first", "second", "third")]
+    processes = [subprocess.Popen([sys.executable, "-c", AT_ONCE, tmp_path, file]) for file in making]
+    assert [process.wait() for process in processes] == [0, 0, 0]
+    assert sum(file.exists() for file in making) == 1
+    assert len(kept(tmp_path)) == 1
+    assert [file.name for file in (tmp_path / "__pycache__").iterdir() if file.name.startswith(".")] == []
+
+
+def test_one_that_was_stopped_is_not_waited_for_for_ever(tmp_path: Path) -> None:
+    file = tmp_path / "made.o"
+    with only_maker(file), only_maker(file, patience=0.1):
+        file.touch()
+    assert [*tmp_path.iterdir()] == [file]
+
+
+def test_where_nothing_can_be_written_nobody_is_waited_for(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with only_maker(tmp_path / "file" / "made.o"):
+        assert [*tmp_path.iterdir()] == [tmp_path / "file"]
 
 
 def test_what_was_kept_of_another_source_is_not_looked_at(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from ..cheap_dataclass import dataclass
 from ..private import is_private
 from .arguments import Words, form_of
 from .object_code import load, made_for
+from .only_maker import only_maker
 from .translation import OPTIONS, functions_of, translate
 
 if TYPE_CHECKING:
@@ -114,15 +115,22 @@ class MachineCode:
 
     def _load(self, forms: tuple[Form, ...], words: int) -> Loaded:
         file = _file(self.module, forms)
-        code = None if file is None else _read(file)
+        if file is None:
+            return load(self._made(forms), words)
+        code = _read(file)
         if code is None:
-            if not is_kept(self.module):
-                LOG.info("translating %s to machine code, once for this installation", self.module.__name__)
-            code = translate(self.module, forms)
-            if file is not None:
-                with suppress(OSError):  # read-only: for this process alone
-                    _write(file, code)
+            with only_maker(file):
+                code = _read(file)
+                if code is None:
+                    code = self._made(forms)
+                    with suppress(OSError):  # read-only: for this process alone
+                        _write(file, code)
         return load(code, words)
+
+    def _made(self, forms: tuple[Form, ...]) -> bytes:
+        if not is_kept(self.module):
+            LOG.info("translating %s to machine code, once for this installation", self.module.__name__)
+        return translate(self.module, forms)
 
 
 # ---- what is kept ----------------------------------------------------------------------------------------------------

@@ -23,12 +23,20 @@ if TYPE_CHECKING:
     from .arguments import Form
 
 # Nothing that is translated allocates, so arrays need no reference counts; with them the kernel is two to four times
-# slower.
-OPTIONS: Final[dict[str, Any]] = {"error_model": "numpy", "nogil": True, "_nrt": False}
-
+# slower. Nor does Python call any of it.
+OPTIONS: Final[dict[str, Any]] = {
+    "error_model": "numpy",
+    "nogil": True,
+    "_nrt": False,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
 
 INDEX: Final = "fix_integer_index"
 """What numba makes an index with that may count from the end."""
+
+OPTIMISE: Final = "_optimize_final_module"
+"""What numba does with each function and all that it calls, again for each that calls it."""
 
 
 def functions_of(module: Any) -> dict[str, FunctionType]:
@@ -44,7 +52,7 @@ def translate(module: Any, forms: Sequence[Form]) -> bytes:
     text, words, records = _entry(forms, returns=module.run.__annotations__["return"] not in (None, "None"))
     namespace = {"run": _prepared(module)["run"], "carray": carray, **records}
     exec(text, namespace)  # of names of ours alone: words and records
-    with _indexes_as_they_are():
+    with _for_us_alone():
         entry = cfunc(types.int64(*words), error_model="numpy")(namespace["entry"])
     code = entry.inspect_llvm().replace(entry.native_name, ENTRY)
     return bytes(target_machine().emit_object(_optimised(_without_python(code))))
@@ -66,27 +74,38 @@ def _optimised(code: str) -> Any:
 
 
 @contextmanager
-def _indexes_as_they_are() -> Iterator[None]:
-    """Within this, an index below 0 does not count from the end. Nothing here has one, and that numba looks at each is
-    a third of what the kernel does. numba's lock keeps out all that others have it translate.
+def _for_us_alone() -> Iterator[None]:
+    """Within this, an index below 0 does not count from the end: nothing here has one, and that numba looks at each is
+    a third of what the kernel does. And functions stay as they are: all are optimised together, once, which numba's
+    turns would take a third of the time for. Its lock keeps out all that others have it translate.
     """
-    from numba.core import types
+    from numba.core import codegen, types
     from numba.core.compiler_lock import global_compiler_lock
     from numba.np import arrayobj
 
     def as_it_is(context: Any, builder: Any, of: Any, index: Any, _size: Any) -> Any:
         return context.cast(builder, index, of, types.intp)
 
-    usual = getattr(arrayobj, INDEX, None)
-    if usual is None:  # of another version, which then is slower
+    with (
+        global_compiler_lock,
+        _instead(arrayobj, INDEX, as_it_is),
+        _instead(codegen.CPUCodeLibrary, OPTIMISE, lambda _library: None),
+    ):
+        yield
+
+
+@contextmanager
+def _instead(owner: Any, name: str, other: Any) -> Iterator[None]:
+    """Without it, where it is of another version; it takes longer then."""
+    usual = getattr(owner, name, None)
+    if usual is None:
         yield
         return
-    with global_compiler_lock:
-        setattr(arrayobj, INDEX, as_it_is)
-        try:
-            yield
-        finally:
-            setattr(arrayobj, INDEX, usual)
+    setattr(owner, name, other)
+    try:
+        yield
+    finally:
+        setattr(owner, name, usual)
 
 
 @cache
