@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pytest
 
 from cepc.editing.notebook import CellOutput
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 interactiveshell = pytest.importorskip("IPython.core.interactiveshell", reason="IPython is not installed")
 
@@ -30,12 +27,12 @@ EVENTS = pd.DataFrame(
 
 
 @pytest.fixture
-def shell() -> Iterator[Any]:
+def shell() -> Any:
+    """A new one for each test; its `reset` would go through all objects of the process."""
     found = interactiveshell.InteractiveShell()
     found.run_line_magic("load_ext", "cepc")
     found.user_ns["events"] = EVENTS
-    yield found
-    found.reset()
+    return found
 
 
 def cell(shell: Any, line: str, text: str = PROGRAM) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -106,6 +107,7 @@ class Finder:
         self.length = duration(query.within) if isinstance(query.within, ast.Duration) else None
         self.slide = self.length if query.slide is None else duration(query.slide)
         self.offset = 0 if query.offset is None else offset(query.offset)
+        self._sessions: dict[tuple[object, ...], list[Window]] = {}
 
     def found(self) -> list[Found]:
         """All matches, partition by partition."""
@@ -119,16 +121,30 @@ class Finder:
         """The sessions of the event's group: of its events that have a type that the query mentions, each less than the
         gap after the one before.
         """
+        key = self._group(event)
+        if key not in self._sessions:  # asked for each match
+            self._sessions[key] = self._sessions_of(self._groups[key])
+        return self._sessions[key]
+
+    def _sessions_of(self, events: list[Event]) -> list[Window]:
         assert self.gap is not None
-        key, found = self._group(event), list[Window]()
-        for other in self.events.all():
-            if self._group(other) == key and (None in self.mentioned or self.mentioned & self.events.types[other]):
-                time = self.events.time[other]
+        found = list[Window]()
+        for event in events:
+            if None in self.mentioned or self.mentioned & self.events.types[event]:
+                time = self.events.time[event]
                 if found and found[-1].holds(time):
                     found[-1] = Window(found[-1].start, time + self.gap)
                 else:
                     found.append(Window(time, time + self.gap))
         return found
+
+    @cached_property
+    def _groups(self) -> dict[tuple[object, ...], list[Event]]:
+        """All events, by their group, in their order."""
+        groups: dict[tuple[object, ...], list[Event]] = {}
+        for event in self.events.all():
+            groups.setdefault(self._group(event), []).append(event)
+        return groups
 
     def _group(self, event: Event) -> tuple[object, ...]:
         return tuple(order_key(self.events.attribute(event, a)) for a in group_attributes(self.query, self.events))
