@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from itertools import permutations
+from random import Random
 from threading import Barrier
 from threading import enumerate as enumerate_threads
 from typing import TYPE_CHECKING, Any, Final
@@ -49,7 +50,6 @@ from tests.words import stream
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
-    from random import Random
 
     from cepc_runtime.parts.cutting import Part
     from cepc_runtime.plan.physical import PhysicalPlan
@@ -143,10 +143,20 @@ def mixed(chance: Random) -> Case:
     return (bounded(lambda c: case(c, 3, asked)) if chance.random() < 0.8 else lambda c: case(c, 3, asked))(chance)
 
 
+WHOLE: Final = Case(
+    "STREAM s (at BIGINT, kind STRING, x BIGINT) EVENT TIME at UNIT s EVENT TYPE kind;\n"
+    "QUERY q RETURN SUM(A.x) AS n PATTERN SEQ(A, B) WITHIN UNBOUNDED;",
+    tuple({"at": at, "kind": "AB"[at % 2], "x": at} for at in range(9)),
+)
+"""One query over one group, for all time: it cannot be cut."""
+
+
 def test_random_programs_have_the_same_rows_and_errors(cuts: Cuts) -> None:
     hold("on 1, 2, 3 and 7 threads", mixed, on_threads, with_rows=0.6, differing=0.3)
     assert cuts.kinds["groups"] >= len(MANY) * settings().max_examples // 2, cuts.kinds
-    assert cuts.kinds["whole"] > 0, cuts.kinds
+    before = cuts.kinds["whole"]  # of four random programs perhaps none
+    assert on_threads(WHOLE, Random(0)).rows == 1
+    assert cuts.kinds["whole"] == before + len(MANY), cuts.kinds
 
 
 FEW_MATCHES: Final = 20_000
