@@ -50,6 +50,8 @@ WRONG = [
     ("a query as an operand", "SEQ(q, A)", "", ["E0217"]),
     ("an alias that is a listed type", "SEQ(A B, C)", "", ["E0213"]),
     ("an alias that is a pattern in use", "SEQ(A t, t)", "PATTERN t AS SEQ(B, C);", ["E0213"]),
+    ("an alias that is a pattern not in use", "SEQ(A t, B)", "PATTERN t AS SEQ(B, C);", ["E0213"]),
+    ("an alias of a pattern that is another, not in use", "SEQ(A, t u)", "PATTERN t AS SEQ(B, C); PATTERN u AS B;", ["E0213"]),
     ("an alias of a pattern and of an event", "SEQ(A w, t w)", "PATTERN t AS SEQ(B, C);", ["E0213"]),
     ("an alias of a pattern that is a type", "SEQ(A, t A)", "PATTERN t AS SEQ(B, C);", ["E0213"]),
     ("`[ ]` in a named pattern", "t", "PATTERN t AS SEQ(B, C) WHERE [k];", ["E0413"]),
@@ -94,7 +96,6 @@ RIGHT = [
     ("a derived event of any type", "SEQ(F, A)", "EVENT F AS ANY WHERE x > 1;"),
     ("a derived event's own name, and its base's, before a column", "F", "EVENT F AS A WHERE A.x > F.y;"),
     ("an alias like its own type", "SEQ(A A, B)", ""),
-    ("an alias like a pattern that is not in use", "SEQ(A t, B)", "PATTERN t AS SEQ(B, C);"),
     ("an alias like its own pattern", "SEQ(A, t t)", "PATTERN t AS SEQ(B, C);"),
     ("a pattern as an argument", "twice(t)", "PATTERN twice(P) AS SEQ(P v, P w); PATTERN t AS SEQ(B, C);"),
     ("a value as an argument", "t(A, -1)", "PATTERN t(T, low) AS T WHERE T.x > low;"),
@@ -175,6 +176,11 @@ def test_a_file_is_read_relative_to_the_importing_one_and_once() -> None:
     found = checked(text, files)
     assert [d.code for d in found.diagnostics] == []
     assert [s.name for s in found.sources] == ["lib/a.cep", "lib/b.cep"]
+
+
+def test_an_alias_in_a_module_may_be_a_pattern_of_who_imports_it() -> None:
+    files = {"a.cep": "PATTERN t AS SEQ(A u, B);"}
+    assert checked(query_text("t", before="IMPORT './a.cep'; PATTERN u AS SEQ(B, C);"), files).diagnostics == ()
 
 
 def test_what_is_wrong_in_an_imported_file_is_reported_there() -> None:

@@ -298,6 +298,11 @@ class CheckedProgram:
         """What FROM names."""
         return tuple(stream.source[1] for stream in self.streams if stream.source is not None)
 
+    @property
+    def queries_of_rows(self) -> dict[str, str]:
+        """Of each stream whose events are the rows of a query, that query."""
+        return {stream.name: stream.query.name for stream in self.streams if stream.query is not None}
+
     def stream(self, name: str) -> Stream:
         """The one that queries name as theirs: a declared one, or several as one."""
         return next(s for s in (*self.streams, *self.merged) if s.name == name)

@@ -69,7 +69,7 @@ def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -
     pattern = inlined.pattern
     if pattern is None:
         return ResolvedQuery(None, tuple(problems), inlined.types)
-    problems += check_variables(inlined, types)
+    problems += check_variables(inlined, types, declared.patterns)
     if inlined.complete:
         problems += check_pattern(pattern)
     found_variables = variables(pattern)

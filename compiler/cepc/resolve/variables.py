@@ -79,8 +79,12 @@ def occurrences(pattern: Written) -> Counter[str]:
     return fold(pattern, bound)
 
 
-def check_variables(inlined: Inlined, types: EventTypes) -> Iterator[Diagnostic]:
-    """One type for each variable, a name of its own for each negated one, and no alias that means something else."""
+def check_variables(
+    inlined: Inlined, types: EventTypes, patterns: Mapping[str, ast.NamedPattern]
+) -> Iterator[Diagnostic]:
+    """One type for each variable, a name of its own for each negated one, and no alias that means something else.
+    `patterns` are the declared ones.
+    """
     if inlined.pattern is None:
         return
     first: dict[str, tuple[written.Event, Negation | None]] = {}
@@ -96,7 +100,7 @@ def check_variables(inlined: Inlined, types: EventTypes) -> Iterator[Diagnostic]
         elif event.type_name != earlier.type_name:
             reported.add(event.variable)
             yield say_pattern.two_types(event.variable, event.span, event.type_name, earlier.span, earlier.type_name)
-    yield from _taken_names(inlined, types, {name: event for name, (event, _) in first.items()})
+    yield from _taken_names(inlined, types, patterns, {name: event for name, (event, _) in first.items()})
     yield from _twins({name: event.span for name, (event, _) in first.items()})
 
 
@@ -109,20 +113,32 @@ def _events(node: Written, negation: Negation | None) -> Iterator[tuple[written.
         yield from _events(part, negation)
 
 
-def _taken_names(inlined: Inlined, types: EventTypes, variables: Mapping[str, written.Event]) -> Iterator[Diagnostic]:
+def _taken_names(
+    inlined: Inlined,
+    types: EventTypes,
+    patterns: Mapping[str, ast.NamedPattern],
+    variables: Mapping[str, written.Event],
+) -> Iterator[Diagnostic]:
+    def pattern_called(alias: ast.Name) -> Span | None:
+        """One in use, or one declared in the text that has the alias: a module knows nothing of what others declare."""
+        declared = patterns.get(alias.text)
+        if alias.text in inlined.patterns or declared is None or declared.span.source != alias.span.source:
+            return inlined.patterns.get(alias.text)
+        return declared.name.span
+
     for name, event in variables.items():
         if not event.aliased or name == event.type_name:
             continue
         alias = ast.Name(name, event.span)
         if (listed := inlined.types.get(name) or types.place(name)) is not None:
             yield say.alias_taken(alias, "event type", listed)
-        elif name in inlined.patterns:
-            yield say.alias_taken(alias, "pattern", inlined.patterns[name])
+        elif (other := pattern_called(alias)) is not None:
+            yield say.alias_taken(alias, "pattern", other)
     for name, (alias, pattern) in inlined.aliases.items():
         if (listed := inlined.types.get(name) or types.place(name)) is not None:
             yield say.alias_taken(alias, "event type", listed)
-        elif name in inlined.patterns and name != pattern:
-            yield say.alias_taken(alias, "pattern", inlined.patterns[name])
+        elif name != pattern and (other := pattern_called(ast.Name(name, alias.span))) is not None:
+            yield say.alias_taken(alias, "pattern", other)
         elif name in variables:
             yield say.alias_taken(alias, "variable", variables[name].span)
 

@@ -73,7 +73,7 @@ def by_stream(
     """
     streams = [stream.name for stream in read]
     if isinstance(events, Mapping):
-        rows = {stream.name: stream.query.name for stream in program.streams if stream.query is not None}
+        rows = program.queries_of_rows
         if made := next((name for name in events if name in rows), None):
             raise UnknownStreamError(rows_given(made, rows[made], "them"))
         unknown = [name for name in events if name not in streams and name not in others]

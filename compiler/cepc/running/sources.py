@@ -48,7 +48,7 @@ def places(
 
 def refuse_rows(program: model.CheckedProgram, given: Iterable[str]) -> None:
     """Raises UnclearSourceError where a path is named for a stream of the rows of a query."""
-    rows = {stream.name: stream.query.name for stream in program.streams if stream.query is not None}
+    rows = program.queries_of_rows
     for argument in given:
         name, equals, _ = argument.partition("=")
         if equals and name in rows and not os.path.exists(argument):  # noqa: PTH110 - any text
