@@ -153,3 +153,52 @@ def measure(random: Random, named: list[str | None]) -> Expression:
         return sql.Named("MATCH_NUMBER")
     name = random.choice(["COUNT", "COUNT", "SUM", "MIN", "MAX", "AVG"])
     return sql.Aggregate(name, variable, None if name == "COUNT" and random.random() < 0.6 else column)
+
+
+# ---- rows further back -----------------------------------------------------------------------------------------------
+
+FURTHER = [
+    _many(A, 1, None), _many(A, 3, 5, True), sql.Concat((_many(A, 1, None), B)),
+    sql.Concat((_many(A, 2, None), _many(B, 1, None))), sql.Concat((_many(A, 0, None), _many(B, 1, None, True), C)),
+    _many(sql.Concat((A, _many(B, 1, None))), 1, None), _many(sql.Concat((A, _many(B, 1, 2))), 1, None),
+    _many(sql.Alternatives((A, B)), 2, None), _many(sql.Alternatives((A, sql.Concat((B, C)))), 1, None),
+    sql.Concat((A, _many(sql.Alternatives((A, B)), 0, None), C)), sql.Concat((_many(A, 0, 1), B, _many(A, 1, None))),
+    sql.Concat((B, _many(A, 2, None), _many(sql.Concat((B, A)), 0, None))),
+]  # fmt: skip
+"""Patterns in which it is not always known how many rows away the last row but one of a variable is."""
+
+
+def further(random: Random) -> Clause:
+    """A clause with FIRST(v.x, n) and LAST(v.x, n)."""
+    found = random.choice(FURTHER)
+    variables = sorted(set(mentioned(found)))
+    unions = {"U": tuple(random.sample(variables, 2))} if len(variables) > 1 and random.random() < 0.3 else {}
+    named: list[str | None] = [None, *variables, *unions]
+    definitions = {v: _further_condition(random, v, named) for v in variables if random.random() < 0.7}
+    measures: dict[str, Expression] = {f"m{i}": _further_row(random, random.choice(named)) for i in range(3)}
+    skip = random.choice(["PAST LAST ROW", "TO NEXT ROW"])
+    return Clause(found, definitions, measures, unions, (skip, None), (("t", ""),), random.choice([("k",), ()]))
+
+
+def _further_row(random: Random, variable: str | None) -> Expression:
+    offset, places = random.choice([1, 1, 1, 2, 2, 3, 6]), random.choice([0, 0, 0, -1, 1])
+    column, end = random.choice(NUMBERS), random.choice(["FIRST", "LAST", "LAST"])
+    found = sql.Column(variable, column, end, offset, places, random.choice([0, 0, 1]))
+    return sql.Otherwise(found, 2) if random.random() < 0.2 else found
+
+
+def _further_condition(random: Random, own: str, named: list[str | None]) -> Expression:
+    other = _further_row(random, random.choice([own, own, own, *named]))
+    if random.random() < 0.2:
+        other = sql.Otherwise(other, 1)
+    sign = random.choice(["<=", "<=", ">", "<>"])
+    left: Expression = sql.Column(own, random.choice(NUMBERS))
+    if random.random() < 0.15:
+        left = _further_row(random, own)
+    found: Expression = sql.Compare(left, sign, other)
+    if random.random() < 0.7:
+        found = sql.Joined("OR", sql.IsNull(other), found)
+    if random.random() < 0.25:
+        about = sql.Aggregate(random.choice(["SUM", "COUNT"]), own, "b")
+        found = sql.Joined("AND", found, sql.Compare(about, "<", sql.Const(random.randrange(4, 12))))
+    return found

@@ -27,6 +27,7 @@ from . import row_pattern_clauses as clauses
 from . import row_pattern_oracle as sql
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 TABLE = "CREATE TABLE numbers (k STRING, t INT, o INT, a INT, b INT, at TIMESTAMP);\n"
@@ -69,13 +70,17 @@ def said(clause: sql.Clause, rows: list[dict[str, Any]]) -> Any:
     return text, made, expected, is_refused
 
 
+KINDS: dict[str, Callable[[Random], sql.Clause]] = {"any": clauses.clause, "rows further back": clauses.further}
+
+
 @pytest.mark.property
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(4))
-def test_random_clauses_have_the_rows_that_sql_says(seed: int) -> None:
+def test_random_clauses_have_the_rows_that_sql_says(seed: int, kind: str) -> None:
     random = Random(seed)
     compared = refused = count = empty = 0
     for _ in range(150):
-        clause = clauses.clause(random)
+        clause = KINDS[kind](random)
         for rows in (clauses.rows(random), clauses.rows(random)):
             text, made, expected, is_refused = said(clause, rows)
             if is_refused:
@@ -176,6 +181,18 @@ KNOWN: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
         "MEASURES FIRST(A.a) AS a PATTERN (A+ $) DEFINE A AS A.a > 8 OR A.t > 2",
         [("x", 12), ("y", 3)],
     ),
+    "the first row but one, the last but one, and one that is not there": (
+        "MEASURES FIRST(A.a, 1) AS b, LAST(A.a, 1) AS c, LAST(A.a, 9) AS d PATTERN (A+) DEFINE A AS A.a < 18",
+        [("x", 17, 9, None), ("y", 4, 3, None)],
+    ),
+    "below the row but one before": (
+        "MEASURES COUNT(*) AS n PATTERN (A+) DEFINE A AS LAST(A.a, 2) IS NULL OR A.a < LAST(A.a, 2)",
+        [("x", 4), ("x", 3), ("x", 1), ("y", 3), ("y", 1)],
+    ),
+    "above the second row of another variable": (
+        "MEASURES COUNT(*) AS n PATTERN (A+ B+) DEFINE A AS A.a < 18, B AS B.a > FIRST(A.a, 1)",
+        [("x", 8), ("y", 3)],
+    ),
     "rows of a repetition compared within it": (
         "MEASURES COUNT(*) AS n PATTERN ((A B)+) DEFINE B AS B.a <> A.a, A AS A.a > B.a OR A.a < 20",
         [("x", 8), ("y", 4)],
@@ -201,7 +218,7 @@ WRONG = {
     "ORDER BY t MEASURES A.a AS n PATTERN (B A{0})": ("E0952", "A"),
     "ORDER BY t MEASURES COUNT(u.*) AS n PATTERN (A) SUBSET u = (C)": ("E0953", "C"),
     "ORDER BY t PATTERN (A)": ("E0952", None),
-    "ORDER BY t MEASURES LAST(A.a, 1) AS n PATTERN (A+)": ("E0952", "LAST(A.a, 1)"),
+    "ORDER BY t MEASURES LAST(A.a, 101) AS n PATTERN (A+)": ("E0952", "LAST(A.a, 101)"),
     "ORDER BY t MEASURES 1 AS n PATTERN (A+) DEFINE A AS FINAL LAST(A.a) > 1": ("E0952", "FINAL LAST(A.a)"),
     "ORDER BY t MEASURES 1 AS n PATTERN (A+) DEFINE A AS MATCH_NUMBER() > 1": ("E0952", "MATCH_NUMBER()"),
     "ORDER BY t MEASURES AVG(a) AS n PATTERN (A B)": ("E0952", "AVG(a)"),
@@ -219,6 +236,15 @@ WRONG = {
     "ORDER BY t MEASURES 1 AS n PATTERN ((A+ B)+) DEFINE B AS B.a > FIRST(A.a) AND A AS 1": ("E0951", "AS"),
     "ORDER BY t MEASURES 1 AS n PATTERN ((A B+)+) DEFINE B AS B.a > LAST(A.a)": ("E0954", "LAST(A.a)"),
     "ORDER BY t MEASURES 1 AS n PATTERN (A+) DEFINE A AS a": ("E0304", "a"),
+    "ORDER BY t MEASURES FIRST(u.a, 12) AS n PATTERN ((A | B)+) SUBSET u = (A, B)": ("E0952", "FIRST(u.a, 12)"),
+    "ORDER BY t MEASURES 1 AS n PATTERN ((A B+)+) DEFINE A AS A.a > LAST(A.a, 1) + LAST(B.a)": (
+        "E0954",
+        "LAST(A.a, 1)",
+    ),
+    "ORDER BY t MEASURES 1 AS n PATTERN (C (A B+)+) DEFINE A AS A.a > LAST(A.a, 1) + C.a": (
+        "E0954",
+        "A.a > LAST(A.a, 1) + C.a",
+    ),
 }
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from cepc_runtime.cheap_dataclass import dataclass
 
 from . import messages as say
-from .define import BoundVariable, Mentioned, Row, Unsure, is_aggregated, rows_at
+from .define import MOST_WRITTEN_OUT, BoundVariable, Mentioned, Row, Unsure, farthest, is_aggregated, rows_at
 from .navigation import RefusedError
 from .paths import paths_of
 from .shape import places_of
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .shape import PlacePattern, VariablePlace
 
 ROUNDS: Final = 3
-"""So often alternatives are written out for conditions."""
+"""So often alternatives are written out for conditions, and once more for each row further back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,10 @@ class BoundPattern:
     def of(self, place: VariablePlace) -> BoundVariable:
         return next(one for one in self.variables if place.number in one.places)
 
+    def repeats(self, variable: BoundVariable) -> bool:
+        """Whether a match may have several rows of it."""
+        return any(self.paths.can_follow(place, variable.places) for place in variable.places)
+
     def place_of(self, variable: BoundVariable) -> VariablePlace:
         """One of the variable's places."""
         return next(place for place in places_of(self.pattern) if place.number in variable.places)
@@ -46,12 +50,14 @@ def bound(pattern: PlacePattern, names: ClauseNames, scope: ClauseScope, span: S
     """The pattern, with alternatives written out where a condition depends on them. Raises RefusedError and
     PatternTooLarge.
     """
-    for _ in range(ROUNDS):
+    left = ROUNDS + min(farthest(names.conditions.values()), MOST_WRITTEN_OUT)
+    while True:
         paths, places = paths_of(pattern), places_of(pattern)
         mentioned = Mentioned(
             names.members,
             {k: frozenset(p.number for p in places if p.variable in own) for k, own in names.members.items()},
             frozenset(variable for variable, condition in names.conditions.items() if is_aggregated(condition)),
+            left > 0,
         )
         rows: dict[int, tuple[Row | Unsure, ...]] = {}
         refused: list[RefusedError] = []
@@ -65,11 +71,13 @@ def bound(pattern: PlacePattern, names: ClauseNames, scope: ClauseScope, span: S
             if refused:
                 raise refused[0]
             return BoundPattern(pattern, paths, mentioned, _divided(places, rows))
+        if left == 0:
+            raise RefusedError(unsure[0].refused)
         wider = spread(pattern, frozenset().union(*(row.variables for row in unsure)))
-        if wider is None:
+        if wider is None and not any(row.may_be_back for row in unsure):
             raise RefusedError(say.too_long(span))
-        pattern = wider
-    raise RefusedError(unsure[0].refused)
+        left = 0 if wider is None else left - 1
+        pattern = pattern if wider is None else wider
 
 
 def _divided(places: list[VariablePlace], rows: Mapping[int, tuple[Row | Unsure, ...]]) -> tuple[BoundVariable, ...]:

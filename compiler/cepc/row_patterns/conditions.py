@@ -12,10 +12,12 @@ from cepc_runtime.cheap_dataclass import dataclass
 from ..resolve.walk import conjuncts, references, walk
 from . import build
 from . import messages as say
-from .define import Earlier, EndRow, Missing, Own, Row, rows_in
-from .navigation import RefusedError, of_row
+from .define import Back, Earlier, EndRow, Missing, Own, Row, rows_in, rows_of
+from .navigation import LOGICAL, RefusedError, of_row
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from cepc_grammar.source import Span
 
     from .binding import BoundPattern
@@ -37,18 +39,42 @@ class ConditionWriter:
     def conditions(self, condition: ast.Expression, place: VariablePlace) -> list[ast.Expression]:
         """Conjuncts of WHERE. Raises RefusedError."""
         rows = iter(self.variable.rows)
-        written = rows_in(
-            condition, self.scope, place,
-            lambda asked, node: self._value(next(rows), asked, node), lambda node: self._running(node),
-        )  # fmt: skip
-        return [self._about_it(conjunct) for conjunct in conjuncts(written)]
+        return [written for one in conjuncts(condition) for written in self._conjunct(one, place, rows)]
+
+    def _conjunct(self, conjunct: ast.Expression, place: VariablePlace, rows: Iterator[Row]) -> list[ast.Expression]:
+        """PREV is asked where there is such a row alone, so there is one condition for each number of rows that there
+        may be.
+        """
+        mentioned = [next(rows) for _ in rows_of(conjunct, self.scope, place)]
+        offsets = sorted({row.offset for row in mentioned if isinstance(row, Back)})
+        found: list[ast.Expression] = []
+        for most in (*offsets, None):
+            written = self._over(conjunct, place, [_up_to(most, row) for row in mentioned])
+            if most is not None:
+                few = ast.Binary("<=", self._count(conjunct.span), build.whole(most, conjunct.span), conjunct.span)
+                written = ast.Binary("OR", ast.Unary("NOT", few, conjunct.span), written, conjunct.span)
+            found.append(self._about_it(written))
+        return found
+
+    def _over(self, conjunct: ast.Expression, place: VariablePlace, mentioned: list[Row]) -> ast.Expression:
+        rows = iter(mentioned)
+        return rows_in(
+            conjunct, self.scope, place, lambda asked, node: self._value(next(rows), asked, node), self._running
+        )
+
+    def _count(self, span: Span) -> ast.Expression:
+        """The rows of the variable up to the one at hand."""
+        return build.call("COUNT", [ast.Reference((ast.Name(self.variable.name, span),), span)], span, running=True)
 
     def _about_it(self, conjunct: ast.Expression) -> ast.Expression:
         """A condition that mentions the variable, for one that does not is of every match."""
         mentioned = {reference.parts[0].text for reference in references(conjunct)}
-        runs = any(isinstance(node, ast.Call) and node.running for node in walk(conjunct))
-        if runs and mentioned > {self.variable.name}:
+        calls = [node for node in walk(conjunct) if isinstance(node, ast.Call)]
+        later = any(call.function.text in LOGICAL and len(call.arguments) > 1 for call in calls)
+        if (mentioned > {self.variable.name} or later) and any(call.running for call in calls):
             raise RefusedError(say.running_beside_others(conjunct.span))
+        if mentioned > {self.variable.name} and any(call.function.text == "PREV" for call in calls):
+            raise RefusedError(say.back_beside_others(conjunct.span, self.variable.variable))
         if self.variable.name in mentioned:
             return conjunct
         span = conjunct.span
@@ -63,10 +89,13 @@ class ConditionWriter:
                 if places == 0 or isinstance(asked.body, ast.Reference):
                     return value
                 return build.where(build.is_there(self.used.number_of(name, span, places), span), value, span)
-            case Earlier(places):
-                number = self.used.number_of(self.variable.name, span)
-                later = ast.Binary(">", number, build.call("FIRST", [number], span), span)
+            case Earlier(places, offset):
+                later = ast.Binary(">", self._count(span), build.whole(offset, span), span)
                 return build.where(later, self._value(Own(places), asked, node), span)
+            case Back(places, offset):
+                if not self._before(asked.variable) <= self.variable.places:
+                    raise RefusedError(say.depends_on_length(span, asked.variable, self.variable.variable))
+                return at_end(self.used, "PREV", self.variable.name, asked.body, places, span, offset)
             case Missing():
                 types = self.scope.table.types
                 value = of_row(
@@ -75,16 +104,44 @@ class ConditionWriter:
                 if isinstance(asked.body, ast.Reference):
                     return value
                 return build.where(ast.Literal("boolean", "FALSE", span), value, span)
-            case EndRow(end, variable, places):
+            case EndRow(end, variable, places, 0):
                 name = self._single(end, variable, span)
                 return at_end(self.used, end, name, asked.body, places, span)
+            case EndRow("FIRST", None, places, offset):
+                name = self._single("FIRST", None, span)
+                first = build.call("FIRST", [self.used.number_of(name, span)], span)
+                there = ast.Binary("+", first, build.whole(offset, span), span)
+                return self._so_far(there, at_end(self.used, "FIRST", name, asked.body, places + offset, span), span)
+            case EndRow(end, variable, places, offset):
+                name = self._sole(variable, span)
+                value = at_end(self.used, end, name, asked.body, places, span, offset)
+                if end == "LAST":
+                    return value
+                number = self.used.number_of(name, span)
+                return self._so_far(build.call("FIRST", [number, build.whole(offset, span)], span), value, span)
+
+    def _so_far(self, number: ast.Expression, value: ast.Expression, span: Span) -> ast.Expression:
+        """The value where the row of that number is not after the one at hand, else null."""
+        return build.where(ast.Binary("<=", number, self.used.number_of(self.variable.name, span), span), value, span)
+
+    def _before(self, variable: str | None) -> set[int]:
+        """The places of a variable's rows before one of this."""
+        places = self.bound.mentioned.places[variable]
+        return {p for place in self.variable.places for p in self.bound.paths.may_precede(place, places)}
+
+    def _sole(self, variable: str | None, span: Span) -> str:
+        """The one variable of ours that has all rows of a variable up to the one at hand. Raises RefusedError."""
+        reached = self._before(variable) | (self.bound.mentioned.places[variable] & self.variable.places)
+        names = {one.name for one in self.bound.variables if one.places & reached}
+        if len(names) > 1:
+            raise RefusedError(say.several_rows_back(span, variable, self.variable.variable))
+        return names.pop()
 
     def _single(self, end: OneOf["FIRST", "LAST"], variable: str | None, span: Span) -> str:
         """The one variable of ours whose first or last row it is. Raises RefusedError."""
         places = self.bound.mentioned.places[variable]
         if end == "FIRST":
-            reached = {p for place in self.variable.places for p in self.bound.paths.may_precede(place, places)}
-            reached = (reached | (places & self.variable.places)) & self.bound.paths.firsts(places)
+            reached = (self._before(variable) | (places & self.variable.places)) & self.bound.paths.firsts(places)
         else:
             reached = {p for place in self.variable.places for p in self.bound.paths.latest_before(place, places)}
         names = {one.name for one in self.bound.variables if one.places & reached}
@@ -105,9 +162,8 @@ class ConditionWriter:
                 argument, variable = self.scope.argument(written, node)
             case _:
                 raise RefusedError(say.arguments(node))
-        places = self.bound.mentioned.places[variable]
-        before = {p for place in self.variable.places for p in self.bound.paths.may_precede(place, places)}
-        if self.variable.variable not in self.bound.mentioned.members[variable] or not before <= self.variable.places:
+        is_own = self.variable.variable in self.bound.mentioned.members[variable]
+        if not is_own or not self._before(variable) <= self.variable.places:
             raise RefusedError(say.aggregate_of_others(node, variable, self.variable.variable))
         own = self.variable.name
         of: ast.Expression = ast.Reference((ast.Name(own, node.span),), node.span)
@@ -116,12 +172,27 @@ class ConditionWriter:
         return build.call(node.function.text, [of], node.span, running=True)
 
 
-def at_end(used: UsedColumns, end: str, name: str, body: ast.Expression, places: int, span: Span) -> ast.Expression:
-    """What is asked of the row so many places after the first or last one of a variable of ours; null where there is
-    none, whatever the body makes of nulls.
+def at_end(
+    used: UsedColumns, end: str, name: str, body: ast.Expression, places: int, span: Span, offset: int = 0
+) -> ast.Expression:
+    """What is asked of the row so many places after the first or last one of a variable of ours but `offset`; null
+    where there is none, whatever the body makes of nulls.
     """
-    value = build.call(end, [of_row(body, lambda column: used.of(name, column, places))], span)
+    far = [build.whole(offset, span)] if offset else []
+
+    def of_column(column: ast.Reference) -> ast.Expression:
+        return build.call(end, [used.of(name, column, places), *far], span)
+
     if isinstance(body, ast.Reference):
-        return value
-    there = build.is_there(build.call(end, [used.number_of(name, span, places)], span), span)
+        return of_column(body)
+    if offset:
+        value = of_row(body, of_column)
+    else:
+        value = build.call(end, [of_row(body, lambda column: used.of(name, column, places))], span)
+    there = build.is_there(build.call(end, [used.number_of(name, span, places), *far], span), span)
     return build.where(there, value, span)
+
+
+def _up_to(most: int | None, row: Row) -> Row:
+    """The row as it is where a variable has no more rows than that."""
+    return Missing() if isinstance(row, Back) and most is not None and row.offset >= most else row

@@ -9,7 +9,7 @@ place, and then the variable becomes several of ours.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from typing import Literal as OneOf
 
 from cepc_grammar import ast
@@ -20,11 +20,11 @@ from cepc_runtime.sql.aggregate_functions import aggregate_written
 from ..resolve.walk import rewrite, walk
 from . import build
 from . import messages as say
-from .navigation import CLASSIFIER, RefusedError
+from .navigation import CLASSIFIER, LOGICAL, RefusedError
 from .paths import DEPENDS, Distance
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Span
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from .navigation import ClauseScope, RowReference
     from .paths import RowPaths
     from .shape import VariablePlace
+
+
+MOST_WRITTEN_OUT: Final = 5
+"""A pattern is written out for LAST(v.x, n) up to this n."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,70 +52,131 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class EndRow:
-    """The row so many `places` after the first or last one of a variable, in the whole match."""
+    """The row so many `places` after the first or last one of a variable but `offset`, in the whole match. The first
+    but some is none, as long as the row at hand comes before it.
+    """
 
     end: OneOf["FIRST", "LAST"]
     variable: str | None
     places: int
+    offset: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """The row so many `places` after the one at hand, if that is not the first one of its variable; else none."""
+    """The row so many `places` after the one at hand, if its variable has `offset` rows before that; else none."""
 
     places: int
+    offset: int
 
 
-Row = Own | Missing | EndRow | Earlier
+@dataclass(frozen=True, slots=True)
+class Back:
+    """The row so many `places` after the one of the same variable that is `offset` of its rows before the one at hand;
+    none where there are fewer.
+    """
+
+    places: int
+    offset: int
+
+
+Row = Own | Missing | EndRow | Earlier | Back
 
 
 @dataclass(frozen=True, slots=True)
 class Unsure:
-    """Whether there is a row depends on the way that the match took, past places of these variables."""
+    """Whether there is a row depends on the way that the match took, past places of these variables. In a pattern that
+    cannot be written out it `may_be_back`.
+    """
 
     variables: frozenset[str]
     refused: Diagnostic
+    may_be_back: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Mentioned:
     """The places of each variable's and each union's rows, of all rows under None; and their `members`. Of a variable
-    that is `aggregated` in its own condition all rows have to be of one variable of ours.
+    that is `aggregated` in its own condition all rows have to be of one variable of ours. The pattern `may_grow`: what
+    is unsure may be sure when it is written out.
     """
 
     members: Mapping[str | None, frozenset[str]]
     places: Mapping[str | None, frozenset[int]]
     aggregated: frozenset[str]
+    may_grow: bool
 
 
 def row_at(
     place: VariablePlace, asked: RowReference, mentioned: Mentioned, paths: RowPaths, span: Span
 ) -> Row | Unsure:
     """Which row is meant in the condition of a row at the place. Raises RefusedError."""
-    own = place.variable in mentioned.members[asked.variable]
-    if own and asked.end == "LAST" and asked.offset == 0:
+    if asked.end == "FIRST":
+        return _first(place, asked, mentioned, paths, span)
+    members = mentioned.members[asked.variable]
+    if place.variable not in members:
+        return _last_of_another(place, asked, mentioned, paths, span)
+    if asked.offset == 0:
         return Own(asked.places)
-    if asked.offset > (1 if own and asked.end == "LAST" else 0):
-        raise RefusedError(say.no_offset(span, asked.end))
-    places = mentioned.places[asked.variable]
-    if own and asked.offset and asked.variable in mentioned.aggregated:
-        every = set[Distance]().union(*(paths.last_before(number, places) for number in places))
-        if len(every) == 2 and None in every and DEPENDS not in every:
-            return Earlier(asked.places - max(distance for distance in every if distance is not None))
+    found = _before(place, asked, mentioned, paths)
+    if found is not None:
+        return found
+    if DEPENDS in paths.nth_before(place.number, mentioned.places[asked.variable], asked.offset):
+        raise RefusedError(say.depends_on_length(span, asked.variable, place.variable))
+    refused = say.perhaps_unmapped(span, asked.variable, place.variable)
+    return Unsure(members, refused, may_be_back=members == {place.variable})
+
+
+def _first(
+    place: VariablePlace, asked: RowReference, mentioned: Mentioned, paths: RowPaths, span: Span
+) -> Row | Unsure:
+    own, places = place.variable in mentioned.members[asked.variable], mentioned.places[asked.variable]
     distances = paths.last_before(place.number, places)
     if distances == {None}:
-        return Own(asked.places) if own and asked.end == "FIRST" else Missing()
-    if None in distances and not (own and asked.end == "FIRST"):
+        return Missing() if not own or asked.offset else Own(asked.places)
+    if None in distances and not own:
         return Unsure(mentioned.members[asked.variable], say.perhaps_unmapped(span, asked.variable, place.variable))
-    if asked.end == "FIRST":
-        return EndRow("FIRST", asked.variable, asked.places)
-    if len(distances) == 1 and DEPENDS not in distances:
-        (distance,) = distances
-        assert distance is not None
-        return Own(asked.places - distance)
-    if asked.offset or paths.can_follow(place.number, places):
+    if asked.offset and paths.nth_before(place.number, places, asked.offset + (not own)) == {None}:
+        return Missing()
+    return EndRow("FIRST", asked.variable, asked.places, asked.offset)
+
+
+def _before(place: VariablePlace, asked: RowReference, mentioned: Mentioned, paths: RowPaths) -> Row | None:
+    """A row before the one at hand, which is of the same variable; None where it is not known which."""
+    places = mentioned.places[asked.variable]
+    every = [paths.nth_before(number, places, asked.offset) for number in places]
+    if mentioned.members[asked.variable] == {place.variable}:
+        numbers = set[Distance]().union(*every)
+        if place.variable in mentioned.aggregated and None in numbers and len(numbers) == 2 and DEPENDS not in numbers:
+            return Earlier(asked.places - sum(number or 0 for number in numbers), asked.offset)
+        is_one = place.variable in mentioned.aggregated and len(numbers) > 1
+        is_long = not mentioned.may_grow or asked.offset > MOST_WRITTEN_OUT
+        if is_one or DEPENDS in numbers or (is_long and any(len(distances) > 1 for distances in every)):
+            return Back(asked.places, asked.offset)
+    match tuple(paths.nth_before(place.number, places, asked.offset)):
+        case (None,):
+            return Missing()
+        case (int(distance),) if distance != DEPENDS:
+            return Own(asked.places - distance)
+    return None
+
+
+def _last_of_another(
+    place: VariablePlace, asked: RowReference, mentioned: Mentioned, paths: RowPaths, span: Span
+) -> Row | Unsure:
+    places, members = mentioned.places[asked.variable], mentioned.members[asked.variable]
+    distances = paths.nth_before(place.number, places, asked.offset + 1)
+    if distances == {None}:
+        return Missing()
+    can_follow = paths.can_follow(place.number, places)
+    if None in (distances if can_follow else paths.last_before(place.number, places)):
+        return Unsure(members, say.perhaps_unmapped(span, asked.variable, place.variable))
+    match tuple(distances):
+        case (int(distance),) if distance != DEPENDS:
+            return Own(asked.places - distance)
+    if can_follow:
         raise RefusedError(say.depends_on_length(span, asked.variable, place.variable))
-    return EndRow("LAST", asked.variable, asked.places)
+    return EndRow("LAST", asked.variable, asked.places, asked.offset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +221,31 @@ def rows_in(
     return rewrite(condition, change)
 
 
+def rows_of(condition: ast.Expression, scope: ClauseScope, place: VariablePlace) -> list[RowReference]:
+    """What a condition mentions, in order. Raises RefusedError."""
+    found: list[RowReference] = []
+
+    def reference(asked: RowReference, node: ast.Expression) -> ast.Expression:
+        found.append(asked)
+        return node
+
+    rows_in(condition, scope, place, reference, lambda node: node)
+    return found
+
+
 def is_aggregated(condition: ast.Expression) -> bool:
     """Whether it has an aggregate, which in DEFINE is of the variable's own rows."""
     return any(isinstance(node, ast.Call) and aggregate_written(node.function.text.upper()) for node in walk(condition))
+
+
+def farthest(conditions: Iterable[ast.Expression]) -> int:
+    """The largest number in FIRST(v.x, n) and LAST(v.x, n)."""
+    found = [0]
+    for condition in conditions:
+        for node in walk(condition):
+            if isinstance(node, ast.Call) and node.function.text.upper() in LOGICAL:
+                found += (int(n.text) for n in node.arguments[1:] if isinstance(n, ast.Literal) and n.kind == "integer")
+    return max(found)
 
 
 def rows_at(

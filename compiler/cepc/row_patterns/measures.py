@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 WHOLE_NUMBERS: Final = frozenset({"TINYINT", "SMALLINT", "INT", "BIGINT", "BYTE", "SHORT", "INTEGER", "LONG"})
 _ENDS: Final = {"FIRST": "LEAST", "LAST": "GREATEST"}
 
+MOST_IN_ORDER: Final = 24
+"""So many rows of several variables are put in order for FIRST(u.x, n)."""
+
 
 @dataclass(frozen=True, slots=True)
 class MeasureWriter:
@@ -62,13 +65,69 @@ class MeasureWriter:
 
     def _of_row(self, asked: RowReference, span: Span) -> ast.Expression:
         if asked.offset:
-            raise RefusedError(say.no_offset(span, asked.end))
+            return self._further(asked, span)
         return self._at_end(
             asked.end,
             asked.variable,
             span,
             lambda name: at_end(self.used, asked.end, name, asked.body, asked.places, span),
         )
+
+    def _further(self, asked: RowReference, span: Span) -> ast.Expression:
+        """Of the first row but some, or the last. Of all rows of a match it is known how far away that is."""
+        if asked.variable is None:
+            places = asked.places + (asked.offset if asked.end == "FIRST" else -asked.offset)
+            value = self._of_row(replace(asked, offset=0, places=places), span)
+            apart = ast.Binary("-", self._number_of_last(span), self.number_of_first(span), span)
+            return build.where(ast.Binary(">=", apart, build.whole(asked.offset, span), span), value, span)
+        members = self.bound.mentioned.members[asked.variable]
+        variables = [bound for bound in self.bound.variables if bound.variable in members]
+        rows = [
+            (bound.name, offset)
+            for bound in variables
+            for offset in range(asked.offset + 1)
+            if offset == 0 or self.bound.repeats(bound)
+        ]
+
+        def value_of(row: tuple[str, int]) -> ast.Expression:
+            return at_end(self.used, asked.end, row[0], asked.body, asked.places, span, row[1])
+
+        if len(variables) == 1:
+            return value_of(rows[-1]) if len(rows) > asked.offset else self._null(asked.body, span)
+        if len(rows) > MOST_IN_ORDER:
+            raise RefusedError(say.offset_of_several(span, asked.end))
+        branches = (
+            ast.Branch(self._is_nth(row, [r for r in rows if r[0] != row[0]], asked, span), value_of(row), span)
+            for row in rows
+        )
+        return ast.Case(None, tuple(branches), None, span)
+
+    def _is_nth(
+        self, row: tuple[str, int], others: Sequence[tuple[str, int]], asked: RowReference, span: Span
+    ) -> ast.Expression:
+        """Whether so many rows of the other variables come before it, seen from that end, that it is the one asked."""
+        number, one, zero = self._number(asked.end, row, span), build.whole(1, span), build.whole(0, span)
+
+        def is_before(other: tuple[str, int]) -> ast.Expression:
+            there = self._number(asked.end, other, span)
+            return (
+                ast.Binary("<", there, number, span) if asked.end == "FIRST" else ast.Binary(">", there, number, span)
+            )
+
+        before = [ast.Case(None, (ast.Branch(is_before(other), one, span),), zero, span) for other in others]
+        is_it = ast.Binary("=", _sum(before, span), build.whole(asked.offset - row[1], span), span)
+        return ast.Binary("AND", build.is_there(number, span), is_it, span)
+
+    def _number(self, end: str, row: tuple[str, int], span: Span) -> ast.Expression:
+        far = [build.whole(row[1], span)] if row[1] else []
+        return build.call(end, [self.used.number_of(row[0], span), *far], span)
+
+    def _null(self, body: ast.Expression, span: Span) -> ast.Expression:
+        types = self.scope.table.types
+        value = of_row(body, lambda column: build.null_of(types[column.parts[0].text], column.parts[1:], span))
+        if isinstance(body, ast.Reference):
+            return value
+        return build.where(ast.Literal("boolean", "FALSE", span), value, span)
 
     def _at_end(
         self, end: OneOf["FIRST", "LAST"], variable: str | None, span: Span, value: Callable[[str], ast.Expression]
@@ -91,6 +150,11 @@ class MeasureWriter:
         """The number of a match's first row."""
         return self._at_end(
             "FIRST", None, span, lambda name: build.call("FIRST", [self.used.number_of(name, span)], span)
+        )
+
+    def _number_of_last(self, span: Span) -> ast.Expression:
+        return self._at_end(
+            "LAST", None, span, lambda name: build.call("LAST", [self.used.number_of(name, span)], span)
         )
 
     def _classifier(self, node: ast.Call) -> ast.Expression:

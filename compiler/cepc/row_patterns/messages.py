@@ -122,10 +122,37 @@ def too_long(span: Span) -> Diagnostic:
     )  # fmt: skip
 
 
-def no_offset(span: Span, end: str) -> Diagnostic:
+def offset_of_several(span: Span, end: str) -> Diagnostic:
     return Diagnostic(
-        "E0952", f"{end} with an offset", span, f"{end} is of the {end.lower()} row alone here",
-        hint="`PREV(x, n)` counts rows of the partition; LAST(v.x, 1) can stand in the definition of v",
+        "E0952", f"{end} with an offset, of several variables", span, "too many rows would have to be put in order",
+        notes=("a variable counts as several where its condition mentions other rows in one place than in another",),
+        hint="use a smaller offset, or name one variable",
+    )  # fmt: skip
+
+
+def too_far(span: Span, most: int) -> Diagnostic:
+    return Diagnostic(
+        "E0952", "an offset that is too large", span, f"FIRST and LAST look {most} rows further at most",
+        hint=f"write a number up to {most}; PREV and NEXT may count more rows",
+    )  # fmt: skip
+
+
+def several_rows_back(span: Span, variable: str | None, of: str) -> Diagnostic:
+    whose = "rows of the match" if variable is None else f"rows of {variable}"
+    return Diagnostic(
+        "E0952", f"{whose} with an offset in the definition of {of}", span, "these are of several variables here",
+        notes=("a variable counts as several where its condition mentions other rows in one place than in another",),
+        hint="name one variable, with a simpler definition; or use it in MEASURES and filter by WHERE around "
+        "MATCH_RECOGNIZE",
+    )  # fmt: skip
+
+
+def back_beside_others(span: Span, of: str) -> Diagnostic:
+    return Diagnostic(
+        "E0954", f"an earlier row of {of} beside another variable's row", span,
+        "these cannot stand in one condition here",
+        notes=("how far away the earlier row is depends on the way that the match took",),
+        hint="join them by AND, as conditions of their own; or compare in WHERE around MATCH_RECOGNIZE, of measures",
     )  # fmt: skip
 
 

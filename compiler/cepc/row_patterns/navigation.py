@@ -14,6 +14,7 @@ from cepc_grammar.sql.syntax import ALL_COLUMNS, FINAL
 from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.aggregate_functions import aggregate_written
 
+from ..expressions.aggregates import FARTHEST
 from ..resolve.walk import rewrite
 from . import messages as say
 
@@ -129,6 +130,8 @@ class ClauseScope:
                 return RowReference(found.body, found.variable, found.end, found.offset, amount)
             case ast.Call(ast.Name() as function, arguments) if (name := function.text.upper()) in LOGICAL:
                 offset = _offset(node, 0)
+                if offset > FARTHEST:
+                    raise RefusedError(say.too_far(node.span, FARTHEST))
                 body, variable = self.argument(arguments[0], node)
                 return RowReference(body, variable, "FIRST" if name == "FIRST" else "LAST", offset, 0)
         return None

@@ -74,6 +74,32 @@ class RowPaths:
         found = self.distances(places)
         return {distance for state in self.states(place) for distance in found[state]}
 
+    def nth_before(self, place: int, places: Collection[int], nth: int) -> set[Distance]:
+        """The same of the row that is the nth of them, counted back from one at the place. At most one number is among
+        what is found: where there are several, it depends.
+        """
+        found: set[Distance] = set()
+        known: dict[tuple[int, int], int] = {}
+        waiting = [(other, 0, 1) for state in self.states(place) for other in self.before[state]]
+        while waiting:
+            state, count, distance = waiting.pop()
+            if state == 0:
+                found.add(None)
+                continue
+            before = known.get((state, count))
+            if before in (distance, DEPENDS):
+                continue
+            distance = distance if before is None else DEPENDS
+            known[state, count] = distance
+            count += self.place_of[state] in places
+            if count == nth:
+                found.add(distance)
+            else:
+                further = distance + 1 if 0 < distance < FARTHEST else DEPENDS
+                waiting += ((other, count, further) for other in self.before[state])
+        numbers = found - {None}
+        return found if len(numbers) < 2 else (found & {None}) | {DEPENDS}
+
     def can_follow(self, place: int, places: Collection[int]) -> bool:
         """Whether a row of the places may come after one at the place."""
         return any(self.place_of[state] in places for state in self._reached(self.states(place), self.after))
