@@ -202,3 +202,51 @@ def _further_condition(random: Random, own: str, named: list[str | None]) -> Exp
         about = sql.Aggregate(random.choice(["SUM", "COUNT"]), own, "b")
         found = sql.Joined("AND", found, sql.Compare(about, "<", sql.Const(random.randrange(4, 12))))
     return found
+
+
+# ---- aggregates of other rows ----------------------------------------------------------------------------------------
+
+ABOUT_MANY = [
+    sql.Concat((_many(A, 1, None), B)), sql.Concat((_many(A, 1, None), _many(B, 1, None))),
+    sql.Concat((_many(A, 0, None), _many(B, 0, None, True), C)), _many(sql.Concat((A, _many(B, 1, None))), 1, None),
+    sql.Concat((_many(sql.Alternatives((A, B)), 1, None), C)), sql.Concat((A, _many(B, 1, None, True), _many(C, 1, 2))),
+    sql.Concat((sql.Permute((A, _many(B, 1, None))), C)), _many(sql.Alternatives((A, B)), 1, 6), _many(A, 2, None),
+    sql.Concat((_many(A, 0, 1), B, _many(A, 1, None))), sql.Concat((_many(sql.Concat((A, B)), 1, None), _many(C, 1, None))),
+]  # fmt: skip
+"""Patterns with rows that are complete before others, and with rows that are not."""
+
+
+def aggregated(random: Random) -> Clause:
+    """A clause with aggregates of any rows, in DEFINE as well."""
+    found = random.choice(ABOUT_MANY)
+    variables = sorted(set(mentioned(found)))
+    unions = {"U": tuple(random.sample(variables, 2))} if len(variables) > 1 and random.random() < 0.4 else {}
+    named: list[str | None] = [None, *variables, *unions]
+    definitions = {v: _of_many(random, v, named) for v in variables if random.random() < 0.7}
+    measures = {f"m{i}": _measure_of_many(random, variables, named) for i in range(3)}
+    skip = random.choice(["PAST LAST ROW", "TO NEXT ROW"])
+    return Clause(found, definitions, measures, unions, (skip, None), (("t", ""),), random.choice([("k",), ()]))
+
+
+def _of_many(random: Random, own: str, named: list[str | None], depth: int = 1) -> Expression:
+    if depth and random.random() < 0.2:
+        word = random.choice(["AND", "OR"])
+        return sql.Joined(word, _of_many(random, own, named, 0), _of_many(random, own, named, 0))
+    variable = random.choice([*named, *(v for v in named if v is not None and v < own), own])
+    name = random.choice(["COUNT", "COUNT", "SUM", "MIN", "MAX", "AVG"])
+    column = None if name == "COUNT" and random.random() < 0.6 else random.choice(NUMBERS)
+    about: Expression = sql.Aggregate(name, variable, column)
+    if random.random() < 0.5:
+        return sql.Compare(about, random.choice(SIGNS), sql.Const(random.randrange(1, 8)))
+    compared: Expression = sql.Compare(sql.Column(own, random.choice(NUMBERS)), random.choice(["<=", ">", "<>"]), about)
+    return sql.Joined("OR", sql.IsNull(about), compared) if random.random() < 0.5 else compared
+
+
+def _measure_of_many(random: Random, variables: list[str], named: list[str | None]) -> Expression:
+    kind = random.random()
+    if kind < 0.25:
+        return sql.By(
+            random.choice(["MAX_BY", "MIN_BY"]), random.choice(variables), random.choice("abt"), random.choice("ab")
+        )
+    name, distinct = random.choice(["COUNT", "SUM", "AVG", "AVG", "MAX"]), kind < 0.5
+    return sql.Aggregate(name, random.choice(variables if distinct else named), random.choice(NUMBERS), distinct)

@@ -198,16 +198,19 @@ class Aggregate:
     name: str
     variable: str | None
     column: str | None
+    distinct: bool = False
 
     def __str__(self) -> str:
         of = self.column or "*"
-        return f"{self.name}({of if self.variable is None else f'{self.variable}.{of}'})"
+        of = of if self.variable is None else f"{self.variable}.{of}"
+        return f"{self.name}({'DISTINCT ' if self.distinct else ''}{of})"
 
     def of(self, clause: Clause, seen: Seen) -> Any:
         mapped = seen.mapped(clause.of(self.variable))
         if self.column is None:
             return len(mapped)
         values = [seen.rows[at][self.column] for at in mapped if seen.rows[at][self.column] is not None]
+        values = list(dict.fromkeys(values)) if self.distinct else values
         if self.name == "COUNT":
             return len(values)
         if not values:
@@ -215,6 +218,26 @@ class Aggregate:
         if self.name == "AVG":
             return sum(values) / len(values)
         return sum(values) if self.name == "SUM" else min(values) if self.name == "MIN" else max(values)
+
+
+@dataclass(frozen=True)
+class By:
+    """MAX_BY or MIN_BY: of the first row with the greatest or least `by`."""
+
+    name: str
+    variable: str
+    column: str
+    by: str
+
+    def __str__(self) -> str:
+        return f"{self.name}({self.variable}.{self.column}, {self.variable}.{self.by})"
+
+    def of(self, clause: Clause, seen: Seen) -> Any:
+        rows = [seen.rows[at] for at in seen.mapped(clause.of(self.variable)) if seen.rows[at][self.by] is not None]
+        if not rows:
+            return None
+        best = (max if self.name == "MAX_BY" else min)(row[self.by] for row in rows)
+        return next(row[self.column] for row in rows if row[self.by] == best)
 
 
 @dataclass(frozen=True)
@@ -307,7 +330,7 @@ class Otherwise:
         return self.value if found is None else found
 
 
-Expression = Const | Column | Aggregate | Named | Compare | IsNull | Joined | Negated | Otherwise
+Expression = Const | Column | Aggregate | By | Named | Compare | IsNull | Joined | Negated | Otherwise
 
 
 # ---- matching --------------------------------------------------------------------------------------------------------

@@ -70,7 +70,11 @@ def said(clause: sql.Clause, rows: list[dict[str, Any]]) -> Any:
     return text, made, expected, is_refused
 
 
-KINDS: dict[str, Callable[[Random], sql.Clause]] = {"any": clauses.clause, "rows further back": clauses.further}
+KINDS: dict[str, Callable[[Random], sql.Clause]] = {
+    "any": clauses.clause,
+    "rows further back": clauses.further,
+    "aggregates": clauses.aggregated,
+}
 
 
 @pytest.mark.property
@@ -193,6 +197,18 @@ KNOWN: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
         "MEASURES COUNT(*) AS n PATTERN (A+ B+) DEFINE A AS A.a < 18, B AS B.a > FIRST(A.a, 1)",
         [("x", 8), ("y", 3)],
     ),
+    "more than the rows before it together": (
+        "MEASURES SUM(A.a) AS s, C.a AS c, AVG(a) AS m PATTERN (A{2,} C) DEFINE A AS A.a < 10, C AS C.a > SUM(A.a)",
+        [("x", 17, 20, 37 / 3)],
+    ),
+    "an aggregate of a variable that a match may lack": (
+        "MEASURES COUNT(*) AS n, COUNT(B.*) AS b PATTERN (A+ (B | ())) DEFINE A AS A.a < 18, B AS MAX(B.a) > 20",
+        [("x", 4, 0), ("y", 4, 0)],
+    ),
+    "as many rows as the match may have": (
+        "MEASURES COUNT(*) AS n, COUNT(DISTINCT B.a) AS d, MAX_BY(B.t, B.a) AS t PATTERN (A B+) DEFINE B AS COUNT(*) <= 4",
+        [("x", 4, 3, 2), ("x", 4, 3, 8), ("y", 4, 2, 2)],
+    ),
     "rows of a repetition compared within it": (
         "MEASURES COUNT(*) AS n PATTERN ((A B)+) DEFINE B AS B.a <> A.a, A AS A.a > B.a OR A.a < 20",
         [("x", 8), ("y", 4)],
@@ -221,9 +237,12 @@ WRONG = {
     "ORDER BY t MEASURES LAST(A.a, 101) AS n PATTERN (A+)": ("E0952", "LAST(A.a, 101)"),
     "ORDER BY t MEASURES 1 AS n PATTERN (A+) DEFINE A AS FINAL LAST(A.a) > 1": ("E0952", "FINAL LAST(A.a)"),
     "ORDER BY t MEASURES 1 AS n PATTERN (A+) DEFINE A AS MATCH_NUMBER() > 1": ("E0952", "MATCH_NUMBER()"),
-    "ORDER BY t MEASURES AVG(a) AS n PATTERN (A B)": ("E0952", "AVG(a)"),
-    "ORDER BY t MEASURES COUNT(DISTINCT A.a) AS n PATTERN (A)": ("E0952", "COUNT(DISTINCT A.a)"),
-    "ORDER BY t MEASURES 1 AS n PATTERN (A B) DEFINE B AS SUM(A.a) > 1": ("E0952", "SUM(A.a)"),
+    "ORDER BY t MEASURES AVG(a + 1) AS n PATTERN (A B)": ("E0952", "AVG(a + 1)"),
+    "ORDER BY t MEASURES COUNT(DISTINCT a) AS n PATTERN (A B)": ("E0952", "COUNT(DISTINCT a)"),
+    "ORDER BY t MEASURES 1 AS n PATTERN (A+) DEFINE A AS COUNT(DISTINCT A.a) > 1": ("E0952", "COUNT(DISTINCT A.a)"),
+    "ORDER BY t MEASURES MAX_BY(A.a, B.b) AS n PATTERN (A B)": ("E0953", "MAX_BY(A.a, B.b)"),
+    "ORDER BY t MEASURES 1 AS n PATTERN ((A B)+) DEFINE B AS SUM(A.a) > 1": ("E0952", "SUM(A.a)"),
+    "ORDER BY t MEASURES 1 AS n PATTERN (A+) DEFINE A AS VARIANCE(A.a) > 1": ("E0952", "VARIANCE(A.a)"),
     "ORDER BY t DESC MEASURES 1 AS n PATTERN (A) WITHIN INTERVAL '1' HOUR": ("E0952", "INTERVAL '1' HOUR"),
     "ORDER BY t MEASURES z AS n PATTERN (A)": ("E0953", "z"),
     "ORDER BY t MEASURES A.a AS n, A.b AS N PATTERN (A)": ("E0953", "N"),

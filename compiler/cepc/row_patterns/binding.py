@@ -56,7 +56,11 @@ def bound(pattern: PlacePattern, names: ClauseNames, scope: ClauseScope, span: S
         mentioned = Mentioned(
             names.members,
             {k: frozenset(p.number for p in places if p.variable in own) for k, own in names.members.items()},
-            frozenset(variable for variable, condition in names.conditions.items() if is_aggregated(condition)),
+            frozenset(
+                variable
+                for variable, condition in names.conditions.items()
+                if is_aggregated(condition, variable, names)
+            ),
             left > 0,
         )
         rows: dict[int, tuple[Row | Unsure, ...]] = {}

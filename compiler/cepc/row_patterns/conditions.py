@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 from typing import Literal as OneOf
 
 from cepc_grammar import ast
-from cepc_grammar.sql.syntax import ALL_COLUMNS
 from cepc_runtime.cheap_dataclass import dataclass
+from cepc_runtime.sql.aggregate_functions import aggregate_written
 
-from ..resolve.walk import conjuncts, references, walk
+from ..resolve.walk import conjuncts, references, rewrite, walk
 from . import build
 from . import messages as say
+from .aggregating import AggregateWriter, row_aggregate
 from .define import Back, Earlier, EndRow, Missing, Own, Row, rows_in, rows_of
 from .navigation import LOGICAL, RefusedError, of_row
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cepc_grammar.source import Span
+    from cepc_runtime.sql.aggregate_functions import AggregateFunction
 
     from .binding import BoundPattern
     from .columns import UsedColumns
@@ -59,7 +61,7 @@ class ConditionWriter:
     def _over(self, conjunct: ast.Expression, place: VariablePlace, mentioned: list[Row]) -> ast.Expression:
         rows = iter(mentioned)
         return rows_in(
-            conjunct, self.scope, place, lambda asked, node: self._value(next(rows), asked, node), self._running
+            conjunct, self.scope, place, lambda asked, node: self._value(next(rows), asked, node), self._aggregate
         )
 
     def _count(self, span: Span) -> ast.Expression:
@@ -75,7 +77,7 @@ class ConditionWriter:
             raise RefusedError(say.running_beside_others(conjunct.span))
         if mentioned > {self.variable.name} and any(call.function.text == "PREV" for call in calls):
             raise RefusedError(say.back_beside_others(conjunct.span, self.variable.variable))
-        if self.variable.name in mentioned:
+        if self.variable.name in _of_rows(conjunct):
             return conjunct
         span = conjunct.span
         return build.where(build.is_there(self.used.number_of(self.variable.name, span), span), conjunct, span)
@@ -90,7 +92,10 @@ class ConditionWriter:
                     return value
                 return build.where(build.is_there(self.used.number_of(name, span, places), span), value, span)
             case Earlier(places, offset):
-                later = ast.Binary(">", self._count(span), build.whole(offset, span), span)
+                number = self.used.number_of(self.variable.name, span)
+                later = ast.Binary(">", number, build.call("FIRST", [number], span), span)
+                if offset > 1:
+                    later = ast.Binary(">", self._count(span), build.whole(offset, span), span)
                 return build.where(later, self._value(Own(places), asked, node), span)
             case Back(places, offset):
                 if not self._before(asked.variable) <= self.variable.places:
@@ -149,27 +154,31 @@ class ConditionWriter:
             raise RefusedError(say.depends_on_length(span, variable, self.variable.variable))
         return names.pop()
 
-    def _running(self, node: ast.Call) -> ast.Expression:
-        """An aggregate, which in DEFINE is of the rows so far. Raises RefusedError."""
+    def _aggregate(self, node: ast.Call, function: AggregateFunction) -> ast.Expression:
+        """An aggregate, which in DEFINE is of the rows so far: all of the match, where no more can come. Raises
+        RefusedError.
+        """
         if node.distinct:
             raise RefusedError(say.no_distinct(node))
-        match node.arguments:
-            case (ast.Star(),):
-                variable, argument = None, None
-            case (ast.Reference((whose, ast.Name(text=last))),) if last == ALL_COLUMNS:
-                variable, argument = self.scope.variable(whose), None
-            case (written,):
-                argument, variable = self.scope.argument(written, node)
-            case _:
-                raise RefusedError(say.arguments(node))
-        is_own = self.variable.variable in self.bound.mentioned.members[variable]
-        if not is_own or not self._before(variable) <= self.variable.places:
-            raise RefusedError(say.aggregate_of_others(node, variable, self.variable.variable))
-        own = self.variable.name
-        of: ast.Expression = ast.Reference((ast.Name(own, node.span),), node.span)
-        if argument is not None:
-            of = of_row(argument, lambda column: self.used.of(own, column, 0))
-        return build.call(node.function.text, [of], node.span, running=True)
+        if not function.runs or node.function.text.upper() != function.written:
+            raise RefusedError(say.not_in_define(node, node.function.text.upper()))
+        aggregate, own = row_aggregate(node, function, self.scope), self.variable
+        places, paths = self.bound.mentioned.places[aggregate.variable], self.bound.paths
+        writer = AggregateWriter(self.bound, self.scope, self.used)
+        if not any(paths.can_follow(place, places) for place in own.places):
+            return writer.over(aggregate)
+        if own.variable in self.bound.mentioned.members[aggregate.variable]:
+            if self._before(aggregate.variable) <= own.places:
+                return writer.over_one(aggregate, own.name, running=self.bound.repeats(own))
+            if aggregate.variable is None and not aggregate.arguments:
+                return self._rows_so_far(node.span)
+        raise RefusedError(say.aggregate_of_others(node, aggregate.variable, own.variable))
+
+    def _rows_so_far(self, span: Span) -> ast.Expression:
+        """How many rows the match has up to the one at hand, which follow each other."""
+        first = build.call("FIRST", [self.used.number_of(self._single("FIRST", None, span), span)], span)
+        after = ast.Binary("-", self.used.number_of(self.variable.name, span), first, span)
+        return ast.Binary("+", after, build.whole(1, span), span)
 
 
 def at_end(
@@ -191,6 +200,21 @@ def at_end(
         value = build.call(end, [of_row(body, lambda column: used.of(name, column, places))], span)
     there = build.is_there(build.call(end, [used.number_of(name, span, places), *far], span), span)
     return build.where(there, value, span)
+
+
+def _of_rows(conjunct: ast.Expression) -> set[str]:
+    """The variables that it mentions outside of aggregates of whole matches, which have a value without rows, too."""
+    found: set[str] = set()
+
+    def look(node: ast.Expression) -> ast.Expression | None:
+        if isinstance(node, ast.Call) and not node.running and aggregate_written(node.function.text.upper()):
+            return node
+        if isinstance(node, ast.Reference):
+            found.add(node.parts[0].text)
+        return None
+
+    rewrite(conjunct, look)
+    return found
 
 
 def _up_to(most: int | None, row: Row) -> Row:

@@ -24,11 +24,13 @@ from .navigation import CLASSIFIER, LOGICAL, RefusedError
 from .paths import DEPENDS, Distance
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Span
+    from cepc_runtime.sql.aggregate_functions import AggregateFunction
 
+    from .naming import ClauseNames
     from .navigation import ClauseScope, RowReference
     from .paths import RowPaths
     from .shape import VariablePlace
@@ -197,7 +199,7 @@ def rows_in(
     scope: ClauseScope,
     place: VariablePlace,
     reference: Callable[[RowReference, ast.Expression], ast.Expression],
-    aggregate: Callable[[ast.Call], ast.Expression],
+    aggregate: Callable[[ast.Call, AggregateFunction], ast.Expression],
 ) -> ast.Expression:
     """The condition with each mention of a row replaced. Raises RefusedError."""
 
@@ -214,7 +216,7 @@ def rows_in(
             if name == CLASSIFIER or (function is not None and function.numbers):
                 raise RefusedError(say.not_in_define(node, name))
             if function is not None:
-                return aggregate(node)
+                return aggregate(node, function)
         found = scope.row_reference(node)
         return None if found is None else reference(found, node)
 
@@ -229,13 +231,28 @@ def rows_of(condition: ast.Expression, scope: ClauseScope, place: VariablePlace)
         found.append(asked)
         return node
 
-    rows_in(condition, scope, place, reference, lambda node: node)
+    rows_in(condition, scope, place, reference, lambda node, _: node)
     return found
 
 
-def is_aggregated(condition: ast.Expression) -> bool:
-    """Whether it has an aggregate, which in DEFINE is of the variable's own rows."""
-    return any(isinstance(node, ast.Call) and aggregate_written(node.function.text.upper()) for node in walk(condition))
+def is_aggregated(condition: ast.Expression, variable: str, names: ClauseNames) -> bool:
+    """Whether it has an aggregate of rows of the variable, among others or not."""
+    return any(
+        isinstance(node, ast.Call)
+        and aggregate_written(node.function.text.upper()) is not None
+        and any(variable in names.members[_whose(column, names)] for column in _columns(node))
+        for node in walk(condition)
+    )
+
+
+def _columns(call: ast.Call) -> Iterator[ast.Expression]:
+    return (
+        node for argument in call.arguments for node in walk(argument) if isinstance(node, (ast.Reference, ast.Star))
+    )
+
+
+def _whose(column: ast.Expression, names: ClauseNames) -> str | None:
+    return names.rows.get(column.parts[0].text.casefold()) if isinstance(column, ast.Reference) else None
 
 
 def farthest(conditions: Iterable[ast.Expression]) -> int:
@@ -259,5 +276,5 @@ def rows_at(
         return node
 
     if condition is not None:
-        rows_in(condition, scope, place, reference, lambda node: node)
+        rows_in(condition, scope, place, reference, lambda node, _: node)
     return tuple(found)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import reduce
 from typing import TYPE_CHECKING, Final
 from typing import Literal as OneOf
 
 from cepc_grammar import ast
-from cepc_grammar.sql.syntax import ALL_COLUMNS, FINAL
+from cepc_grammar.sql.syntax import FINAL
 from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.aggregate_functions import aggregate_written
 
 from ..resolve.walk import rewrite
 from . import build
 from . import messages as say
+from .aggregating import AggregateWriter, added, row_aggregate
 from .conditions import at_end
 from .navigation import CLASSIFIER, RefusedError, of_row
 
@@ -22,13 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from cepc_grammar.source import Span
-    from cepc_runtime.sql.aggregate_functions import AggregateFunction
 
     from .binding import BoundPattern
     from .columns import UsedColumns
     from .navigation import ClauseScope, RowReference
 
-WHOLE_NUMBERS: Final = frozenset({"TINYINT", "SMALLINT", "INT", "BIGINT", "BYTE", "SHORT", "INTEGER", "LONG"})
 _ENDS: Final = {"FIRST": "LEAST", "LAST": "GREATEST"}
 
 MOST_IN_ORDER: Final = 24
@@ -40,6 +38,10 @@ class MeasureWriter:
     bound: BoundPattern
     scope: ClauseScope
     used: UsedColumns
+
+    @property
+    def aggregates(self) -> AggregateWriter:
+        return AggregateWriter(self.bound, self.scope, self.used)
 
     def measure(self, expression: ast.Expression) -> ast.Expression:
         """Raises RefusedError."""
@@ -55,7 +57,9 @@ class MeasureWriter:
                     return self._classifier(node)
                 function = aggregate_written(name)
                 if function is not None:
-                    return node if function.numbers else self._aggregate(node, function)
+                    if function.numbers:
+                        return node
+                    return self.aggregates.over(row_aggregate(node, function, self.scope))
             found = self.scope.row_reference(node)
             return None if found is None else self._of_row(found, node.span)
 
@@ -115,7 +119,7 @@ class MeasureWriter:
             )
 
         before = [ast.Case(None, (ast.Branch(is_before(other), one, span),), zero, span) for other in others]
-        is_it = ast.Binary("=", _sum(before, span), build.whole(asked.offset - row[1], span), span)
+        is_it = ast.Binary("=", added(before, span), build.whole(asked.offset - row[1], span), span)
         return ast.Binary("AND", build.is_there(number, span), is_it, span)
 
     def _number(self, end: str, row: tuple[str, int], span: Span) -> ast.Expression:
@@ -172,56 +176,3 @@ class MeasureWriter:
             return build.where(there, build.text(called[name], node.span), node.span)
 
         return self._at_end("LAST", variable, node.span, value)
-
-    # ---- aggregates --------------------------------------------------------------------------------------------------
-
-    def _aggregate(self, node: ast.Call, function: AggregateFunction) -> ast.Expression:
-        if node.distinct:
-            raise RefusedError(say.no_distinct(node))
-        match node.arguments:
-            case (ast.Star(),) if function.counts:
-                return self._count(None, node)
-            case (ast.Reference((variable, ast.Name(text=last))),) if last == ALL_COLUMNS and function.counts:
-                return self._count(self.scope.variable(variable), node)
-            case (written,):
-                argument, of = self.scope.argument(written, node)
-                found = [self._of_one(one, argument, node) for one in self._names(of)]
-                return found[0] if len(found) == 1 else self._of_several(function, found, argument, node)
-        raise RefusedError(say.arguments(node))
-
-    def _names(self, variable: str | None) -> list[str]:
-        members = self.bound.mentioned.members[variable]
-        return [bound.name for bound in self.bound.variables if bound.variable in members]
-
-    def _count(self, variable: str | None, node: ast.Call) -> ast.Expression:
-        span = node.span
-        rows = (ast.Reference((ast.Name(name, span),), span) for name in self._names(variable))
-        return _sum([build.call(node.function.text, [row], span) for row in rows], span)
-
-    def _of_one(self, name: str, argument: ast.Expression, node: ast.Call) -> ast.Expression:
-        of = of_row(argument, lambda column: self.used.of(name, column, 0))
-        return build.call(node.function.text, [of], node.span)
-
-    def _of_several(
-        self, function: AggregateFunction, found: list[ast.Expression], argument: ast.Expression, node: ast.Call
-    ) -> ast.Expression:
-        """Over the rows of several variables: of each, and then together. Raises RefusedError."""
-        span = node.span
-        if function.counts:
-            return _sum(found, span)
-        if function.extreme is not None:
-            return build.call(function.extreme, found, span)
-        if function.linear and node.function.text.upper() == function.written and self._is_whole(argument):
-            zero = build.whole(0, span)
-            whole = _sum([build.call("coalesce", [one, zero], span) for one in found], span)
-            return build.where(build.is_there(build.call("coalesce", found, span), span), whole, span)
-        raise RefusedError(say.aggregate_of_several(node))
-
-    def _is_whole(self, argument: ast.Expression) -> bool:
-        if not isinstance(argument, ast.Reference) or len(argument.parts) > 1:
-            return False
-        return self.scope.table.types[argument.parts[0].text].name in WHOLE_NUMBERS
-
-
-def _sum(parts: Sequence[ast.Expression], span: Span) -> ast.Expression:
-    return reduce(lambda left, right: ast.Binary("+", left, right, span), parts)

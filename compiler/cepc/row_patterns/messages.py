@@ -171,8 +171,18 @@ def final_in_define(node: ast.Call) -> Diagnostic:
 
 def no_distinct(node: ast.Call) -> Diagnostic:
     return Diagnostic(
-        "E0952", f"{node.function.text.upper()} of DISTINCT", node.span, "rows of a match are aggregated as they are",
-        hint="leave DISTINCT out",
+        "E0952", f"{node.function.text.upper()} of DISTINCT in DEFINE", node.span,
+        "in DEFINE rows are aggregated as they are", hint="leave DISTINCT out, or use it in MEASURES",
+    )  # fmt: skip
+
+
+def distinct_of_several(node: ast.Call) -> Diagnostic:
+    name = node.function.text.upper()
+    return Diagnostic(
+        "E0952", f"{name} of DISTINCT over rows of several variables", node.span,
+        "what is equal in the rows of one variable alone can be left out",
+        notes=("a variable counts as several where its condition mentions other rows in one place than in another",),
+        hint=f"write `{name}(DISTINCT variable.column)`, of one variable",
     )  # fmt: skip
 
 
@@ -180,7 +190,8 @@ def aggregate_of_others(node: ast.Call, variable: str | None, of: str) -> Diagno
     whose = "all rows" if variable is None else f"the rows of {variable}"
     return Diagnostic(
         "E0952", f"an aggregate of {whose} in the definition of {of}", node.span,
-        f"an aggregate in DEFINE is of rows of the same variable alone: {of}",
+        f"more of them may come after a row of {of}",
+        notes=(f"an aggregate in DEFINE is of rows of {of} alone, or of rows of which no more can come",),
         hint=f"write `{node.function.text}({of}.column)`, or aggregate in MEASURES and filter by WHERE around "
         "MATCH_RECOGNIZE, which is asked of whole matches",
     )  # fmt: skip
@@ -190,7 +201,7 @@ def aggregate_of_several(node: ast.Call) -> Diagnostic:
     name = node.function.text.upper()
     return Diagnostic(
         "E0952", f"{name} over rows of several variables", node.span, "it cannot be put together exactly from theirs",
-        notes=(f"rows of several variables have COUNT, MIN, MAX, and SUM of a column of integers; {name} has one",),
+        notes=("rows of several variables have COUNT, MIN, MAX, SUM of a column of integers, and AVG of one of INT",),
         hint=f"write `{name}(variable.column)`, of one variable",
     )  # fmt: skip
 
