@@ -88,7 +88,7 @@ def pattern(random: Random, depth: int, letters: str) -> Pattern:
 
 def mentioned(found: Pattern) -> list[str]:
     match found:
-        case sql.Var(name):
+        case sql.Var(name) | sql.Excluded(name):
             return [name]
         case sql.Quantified(body):
             return mentioned(body)
@@ -250,3 +250,59 @@ def _measure_of_many(random: Random, variables: list[str], named: list[str | Non
         )
     name, distinct = random.choice(["COUNT", "SUM", "AVG", "AVG", "MAX"]), kind < 0.5
     return sql.Aggregate(name, random.choice(variables if distinct else named), random.choice(NUMBERS), distinct)
+
+
+# ---- all rows per match ----------------------------------------------------------------------------------------------
+
+
+def every_row(random: Random) -> Clause:
+    """A clause with ALL ROWS PER MATCH."""
+    found = random.choice([*FURTHER, *ABOUT_MANY, *ABOUT_OTHERS, pattern(random, 2, "ABC"), _many(A, 0, None)])
+    found = _with_excluded(random, found) if random.random() < 0.3 else found
+    variables = sorted(set(mentioned(found)))
+    unions = {"U": tuple(random.sample(variables, 2))} if len(variables) > 1 and random.random() < 0.4 else {}
+    named: list[str | None] = [None, *variables, *unions]
+    definitions = {v: condition(random, v, [v]) for v in variables if random.random() < 0.6}
+    measures = {f"m{i}": _running(random, named) for i in range(4)}
+    skip = random.choice(["PAST LAST ROW", "PAST LAST ROW", "TO NEXT ROW", "TO LAST"])
+    target = random.choice(variables) if skip == "TO LAST" else None
+    shown = random.choice(["", " SHOW EMPTY MATCHES", " OMIT EMPTY MATCHES"])
+    order = random.choice([(("t", ""),), (("t", "DESC"),), (("o", ""), ("t", ""))])
+    return Clause(
+        found, definitions, measures, unions, (skip, target), order, random.choice([("k",), ()]), None, "",
+        f"ALL ROWS PER MATCH{shown}",
+    )  # fmt: skip
+
+
+def _with_excluded(random: Random, found: Pattern) -> Pattern:
+    match found:
+        case sql.Var(name):
+            return sql.Excluded(name) if random.random() < 0.4 else found
+        case sql.Quantified():
+            return sql.Quantified(_with_excluded(random, found.body), found.least, found.most, found.reluctant)
+        case sql.Concat() | sql.Alternatives() | sql.Permute():
+            return type(found)(tuple(_with_excluded(random, part) for part in found.parts))
+    return found
+
+
+def _running(random: Random, named: list[str | None]) -> Expression:
+    variable, column, kind = random.choice(named), random.choice([*NUMBERS, "t"]), random.random()
+    found: sql.Column | sql.Aggregate | sql.Named
+    if kind < 0.5:
+        end, places = random.choice(["FIRST", "LAST", "LAST", "LAST"]), random.choice([0, 0, 0, -1, 1])
+        found = sql.Column(variable, column, end, random.choice([0, 0, 0, 1, 2]), places, random.choice([0, 0, 0, 2]))
+    elif kind < 0.7:
+        found = sql.Named("CLASSIFIER", variable if random.random() < 0.6 else None)
+    elif kind < 0.75:
+        return sql.Named("MATCH_NUMBER")
+    else:
+        name = random.choice(["COUNT", "COUNT", "SUM", "MIN", "MAX", "AVG"])
+        found = sql.Aggregate(name, variable, None if name == "COUNT" and random.random() < 0.6 else column)
+    if (
+        random.random() < 0.25
+        and not str(found)[0].islower()
+        and "(" in str(found)
+        and "." not in str(found).split("(")[0]
+    ):
+        return sql.Final(found)
+    return sql.Otherwise(found, 7) if isinstance(found, sql.Column) and random.random() < 0.1 else found

@@ -29,6 +29,16 @@ class Var:
 
 
 @dataclass(frozen=True)
+class Excluded:
+    """`{- v -}`: rows of the match that ALL ROWS PER MATCH does not show. They are labelled `v-`."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"{{- {self.name} -}}"
+
+
+@dataclass(frozen=True)
 class Empty:
     def __str__(self) -> str:
         return "()"
@@ -76,7 +86,7 @@ class Quantified:
         return f"{body}{shown}{'?' if self.reluctant else ''}"
 
 
-Pattern = Var | Empty | Concat | Alternatives | Permute | Quantified
+Pattern = Var | Excluded | Empty | Concat | Alternatives | Permute | Quantified
 
 
 def ways(pattern: Pattern, labels: Labels, fits: Callable[[Labels], bool]) -> Iterator[Labels]:
@@ -87,6 +97,9 @@ def ways(pattern: Pattern, labels: Labels, fits: Callable[[Labels], bool]) -> It
         case Var(name):
             if fits((*labels, name)):
                 yield (*labels, name)
+        case Excluded(name):
+            if fits((*labels, f"{name}-")):
+                yield (*labels, f"{name}-")
         case Empty():
             yield labels
         case Concat(parts):
@@ -130,9 +143,10 @@ class Seen:
     start: int
     labels: Labels
     number: int
+    whole: Seen | None = None  # the whole match, where these labels are of a part of it
 
     def mapped(self, variables: frozenset[str] | None) -> list[int]:
-        return [self.start + i for i, v in enumerate(self.labels) if variables is None or v in variables]
+        return [self.start + i for i, v in enumerate(self.labels) if variables is None or v.rstrip("-") in variables]
 
 
 @dataclass(frozen=True)
@@ -146,6 +160,7 @@ class Clause:
     partition: tuple[str, ...] = ("k",)
     within: int | None = None  # minutes of `at`, as Flink has it
     edges: str = ""  # `^` before the pattern, `$` behind it
+    per_match: str = "ONE ROW PER MATCH"
 
     def of(self, variable: str | None) -> frozenset[str] | None:
         return None if variable is None else frozenset(self.unions.get(variable, (variable,)))
@@ -254,7 +269,20 @@ class Named:
         if self.name == "MATCH_NUMBER":
             return seen.number
         mapped = seen.mapped(clause.of(self.variable))
-        return seen.labels[mapped[-1] - seen.start] if mapped else None
+        return seen.labels[mapped[-1] - seen.start].rstrip("-") if mapped else None
+
+
+@dataclass(frozen=True)
+class Final:
+    """FINAL f(x): of the whole match, whatever the row at hand."""
+
+    operand: Column | Aggregate | Named
+
+    def __str__(self) -> str:
+        return f"FINAL {self.operand}"
+
+    def of(self, clause: Clause, seen: Seen) -> Any:
+        return self.operand.of(clause, seen.whole or seen)
 
 
 @dataclass(frozen=True)
@@ -330,10 +358,14 @@ class Otherwise:
         return self.value if found is None else found
 
 
-Expression = Const | Column | Aggregate | By | Named | Compare | IsNull | Joined | Negated | Otherwise
+Expression = Const | Column | Aggregate | By | Named | Final | Compare | IsNull | Joined | Negated | Otherwise
 
 
 # ---- matching --------------------------------------------------------------------------------------------------------
+
+
+COLUMNS = ("k", "t", "o", "a", "b", "at")
+"""Of the table, in its order."""
 
 
 class SkipError(Exception):
@@ -341,7 +373,7 @@ class SkipError(Exception):
 
 
 def rows_of(clause: Clause, table: Sequence[Row]) -> list[tuple[Any, ...]]:
-    """The rows of the result, ONE ROW PER MATCH: partition columns and measures. Raises SkipError."""
+    """The rows of the result. Raises SkipError."""
     found: list[tuple[Any, ...]] = []
     for rows in partitions(clause, table):
         at, number = 0, 0
@@ -352,10 +384,34 @@ def rows_of(clause: Clause, table: Sequence[Row]) -> list[tuple[Any, ...]]:
                 continue
             number += 1
             seen = Seen(rows, at, labels, number)
-            keys = tuple(rows[at][column] for column in clause.partition)
-            found.append((*keys, *(measure.of(clause, seen) for measure in clause.measures.values())))
+            found += all_rows(clause, seen) if clause.per_match.startswith("ALL") else [one_row(clause, seen)]
             at = following(clause, seen)
     return found
+
+
+def one_row(clause: Clause, seen: Seen) -> tuple[Any, ...]:
+    """Partition columns and measures."""
+    keys = tuple(seen.rows[seen.start][column] for column in clause.partition)
+    return (*keys, *(measure.of(clause, seen) for measure in clause.measures.values()))
+
+
+def all_rows(clause: Clause, seen: Seen) -> Iterator[tuple[Any, ...]]:
+    """Partition columns, those of the order, measures of the rows up to each, and the rest of the row; an empty match has
+    the row where it is.
+    """
+    first = dict.fromkeys((*clause.partition, *(column for column, _ in clause.order)))
+    shown = [at for at, label in enumerate(seen.labels) if not label.endswith("-")]
+    if not seen.labels:
+        shown = [] if "OMIT" in clause.per_match else [0]
+    for at in shown:
+        row = seen.rows[seen.start + at]
+        so_far = Seen(seen.rows, seen.start, seen.labels[: at + 1], seen.number, seen)
+        measures = (measure.of(clause, so_far) for measure in clause.measures.values())
+        yield (
+            *(row[column] for column in first),
+            *measures,
+            *(row[column] for column in COLUMNS if column not in first),
+        )
 
 
 def first_match(clause: Clause, rows: Sequence[Row], start: int) -> Labels | None:
@@ -365,7 +421,7 @@ def first_match(clause: Clause, rows: Sequence[Row], start: int) -> Labels | Non
             return False
         if clause.within is not None and rows[at]["at"] - rows[start]["at"] >= timedelta(minutes=clause.within):
             return False
-        condition = clause.definitions.get(labels[-1])
+        condition = clause.definitions.get(labels[-1].rstrip("-"))
         return condition is None or condition.of(clause, Seen(rows, start, labels, 0)) is True
 
     if "^" in clause.edges and start > 0:
@@ -415,7 +471,7 @@ def as_sql(clause: Clause) -> str:
         f"PARTITION BY {', '.join(clause.partition)}" if clause.partition else "",
         f"ORDER BY {', '.join(f'{column} {how}'.strip() for column, how in clause.order)}",
         f"MEASURES {', '.join(f'{measure} AS {name}' for name, measure in clause.measures.items())}",
-        "ONE ROW PER MATCH",
+        clause.per_match,
         f"AFTER MATCH SKIP {clause.skip[0]}{f' {clause.skip[1]}' if clause.skip[1] else ''}",
         f"PATTERN ({_at_edges(clause)})",
         "" if clause.within is None else f"WITHIN INTERVAL '{clause.within}' MINUTE",

@@ -74,6 +74,7 @@ KINDS: dict[str, Callable[[Random], sql.Clause]] = {
     "any": clauses.clause,
     "rows further back": clauses.further,
     "aggregates": clauses.aggregated,
+    "all rows": clauses.every_row,
 }
 
 
@@ -222,10 +223,52 @@ def test_a_known_task_has_its_rows(name: str) -> None:
     assert Counter(found(f"MATCH_RECOGNIZE (PARTITION BY k ORDER BY t {text})", ROWS)) == Counter(expected)
 
 
+ALL_ROWS: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
+    "a V, row by row": (
+        f"MEASURES CLASSIFIER() AS v, MATCH_NUMBER() AS m, STRT.a AS s, DOWN.a AS d, LAST(UP.a) AS u, FINAL LAST(UP.a) AS top, COUNT(*) AS n ALL ROWS PER MATCH PATTERN (STRT DOWN+ UP+) {FALL_AND_RISE}",
+        [("x", 2, "STRT", 1, 17, None, None, 21, 1, None, 17, 0), ("x", 3, "DOWN", 1, 17, 9, None, 21, 2, None, 9, 0),
+         ("x", 4, "DOWN", 1, 17, 8, None, 21, 3, None, 8, 0), ("x", 5, "UP", 1, 17, 8, 20, 21, 4, None, 20, 0),
+         ("x", 6, "UP", 1, 17, 8, 21, 21, 5, None, 21, 0), ("y", 1, "STRT", 1, 5, None, None, 4, 1, None, 5, 0),
+         ("y", 2, "DOWN", 1, 5, 4, None, 4, 2, None, 4, 0), ("y", 3, "DOWN", 1, 5, 3, None, 4, 3, None, 3, 0),
+         ("y", 4, "UP", 1, 5, 3, 4, 4, 4, None, 4, 0)],
+    ),
+    "an empty match has the row where it is": (
+        "MEASURES COUNT(*) AS n, a AS last, CLASSIFIER() AS c ALL ROWS PER MATCH SHOW EMPTY MATCHES PATTERN (A*) DEFINE A AS a = 9",
+        [("x", t, int(t == 3), 9 if t == 3 else None, "A" if t == 3 else None, None, a, 0) for t, a in enumerate(PRICES["x"], 1)]
+        + [("y", t, 0, None, None, None, a, 0) for t, a in enumerate(PRICES["y"], 1)],
+    ),
+    "empty matches left out": (
+        "MEASURES MATCH_NUMBER() AS n ALL ROWS PER MATCH OMIT EMPTY MATCHES PATTERN (A*) DEFINE A AS a = 9",
+        [("x", 3, 3, None, 9, 0)],
+    ),
+    "rows that are not shown are of the match": (
+        "MEASURES COUNT(*) AS n, CLASSIFIER() AS c ALL ROWS PER MATCH PATTERN (A {- A* -} B) DEFINE A AS a < 18, B AS a > 18",
+        [("x", 1, 1, "A", None, 12, 0), ("x", 5, 5, "B", None, 20, 0)],
+    ),
+    "the last row so far, which is open": (
+        "MEASURES LAST(A.a) AS one, LAST(A.a, 1) AS two ALL ROWS PER MATCH PATTERN ((A B+)+) DEFINE A AS A.a < 18 AND A.t < 4, B AS B.a > 10 AND B.t > 1",
+        [("x", 1, 12, None, None, 12, 0), ("x", 2, 12, None, None, 17, 0)],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ALL_ROWS)
+def test_a_known_task_has_all_its_rows(name: str) -> None:
+    text, expected = ALL_ROWS[name]
+    there = found(f"MATCH_RECOGNIZE (PARTITION BY k ORDER BY t {text})", ROWS)
+    assert not isinstance(there, frozenset)
+    assert Counter(row[:-1] for row in there) == Counter(expected)
+
+
 # ---- what is wrong, or not there -------------------------------------------------------------------------------------
 
 WRONG = {
-    "PARTITION BY k ORDER BY t MEASURES 1 AS n ALL ROWS PER MATCH PATTERN (A)": ("E0952", "ALL ROWS PER MATCH"),
+    "PARTITION BY k ORDER BY t MEASURES 1 AS n ALL ROWS PER MATCH WITH UNMATCHED ROWS PATTERN (A)": (
+        "E0952",
+        "ALL ROWS PER MATCH WITH UNMATCHED ROWS",
+    ),
+    "PARTITION BY k ORDER BY t MEASURES 1 AS A ALL ROWS PER MATCH PATTERN (A)": ("E0953", "A"),
+    "ORDER BY t MEASURES COUNT(DISTINCT A.a) AS n ALL ROWS PER MATCH PATTERN (A+)": ("E0952", "COUNT(DISTINCT A.a)"),
     "PARTITION BY k MEASURES 1 AS n PATTERN (A)": ("E0952", None),
     "ORDER BY t MEASURES 1 AS n PATTERN (A ^ B)": ("E0952", "^"),
     "ORDER BY t MEASURES 1 AS n PATTERN ((A | B) $)": ("E0952", "$"),
@@ -291,7 +334,10 @@ PLAIN: dict[str, list[tuple[Any, ...]]] = {
     "SELECT k, n AS m FROM numbers MATCH_RECOGNIZE ({}) AS t": [("k", "m"), ("x", 3), ("y", 4)],
     "SELECT T.n FROM numbers MATCH_RECOGNIZE ({}) t WHERE t.N > 3 AND k = 'y'": [("n",), (4,)],
     "SELECT * FROM numbers MATCH_RECOGNIZE ({}) WHERE match_start = 1": [("k", "n", "match_start"), ("y", 4, 1)],
-}
+    "SELECT k, t, n FROM numbers MATCH_RECOGNIZE ({every}) WHERE n = 2 AND T > 2 OR k = 'y' AND n = 3": [
+        ("k", "t", "n"), ("x", 4, 2), ("y", 3, 3),
+    ],
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("text", PLAIN)
@@ -299,7 +345,9 @@ def test_a_plain_select_is_answered_here(text: str, tmp_path: Path) -> None:
     clause = "PARTITION BY k ORDER BY t MEASURES COUNT(*) AS n, FIRST(t) AS match_start PATTERN (A{3,}) DEFINE A AS a < 21 AND t > 0 AND a <> 12 AND a <> 17 AND a <> 19 "
     pq.write_table(pa.Table.from_pylist(ROWS, SCHEMA), tmp_path / "numbers.parquet")
     created = TABLE.replace(");", f") USING parquet LOCATION '{tmp_path / 'numbers.parquet'}';")
-    (tmp_path / "q.sql").write_text(created + text.format(clause))
+    (tmp_path / "q.sql").write_text(
+        created + text.format(clause, every=clause.replace("PATTERN", "ALL ROWS PER MATCH PATTERN"))
+    )
     done = CliRunner().invoke(cepc, ["run", str(tmp_path / "q.sql"), "--format", "csv"])
     assert done.stdout.splitlines() == [",".join(map(str, row)) for row in PLAIN[text]], done.output
 

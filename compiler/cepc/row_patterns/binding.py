@@ -46,9 +46,11 @@ class BoundPattern:
         return next(place for place in places_of(self.pattern) if place.number in variable.places)
 
 
-def bound(pattern: PlacePattern, names: ClauseNames, scope: ClauseScope, span: Span) -> BoundPattern:
+def bound(
+    pattern: PlacePattern, names: ClauseNames, scope: ClauseScope, span: Span, *, rows_shown: bool
+) -> BoundPattern:
     """The pattern, with alternatives written out where a condition depends on them. Raises RefusedError and
-    PatternTooLarge.
+    PatternTooLarge. Where rows are shown, those that are excluded are of variables of their own.
     """
     left = ROUNDS + min(farthest(names.conditions.values()), MOST_WRITTEN_OUT)
     while True:
@@ -74,7 +76,7 @@ def bound(pattern: PlacePattern, names: ClauseNames, scope: ClauseScope, span: S
         if not unsure:
             if refused:
                 raise refused[0]
-            return BoundPattern(pattern, paths, mentioned, _divided(places, rows))
+            return BoundPattern(pattern, paths, mentioned, _divided(places, rows, apart=rows_shown))
         if left == 0:
             raise RefusedError(unsure[0].refused)
         wider = spread(pattern, frozenset().union(*(row.variables for row in unsure)))
@@ -84,20 +86,24 @@ def bound(pattern: PlacePattern, names: ClauseNames, scope: ClauseScope, span: S
         pattern = pattern if wider is None else wider
 
 
-def _divided(places: list[VariablePlace], rows: Mapping[int, tuple[Row | Unsure, ...]]) -> tuple[BoundVariable, ...]:
-    """The first places of a variable keep its name, others become `A 2`, `A 3`."""
-    groups: dict[tuple[str, tuple[Row, ...]], set[int]] = {}
+def _divided(
+    places: list[VariablePlace], rows: Mapping[int, tuple[Row | Unsure, ...]], *, apart: bool
+) -> tuple[BoundVariable, ...]:
+    """The first places of a variable keep its name, others become `A 2`, `A 3`. Those that are excluded may stand
+    `apart`.
+    """
+    groups: dict[tuple[str, tuple[Row, ...], bool], set[int]] = {}
     for place in places:
         known = tuple(row for row in rows[place.number] if not isinstance(row, Unsure))
-        groups.setdefault((place.variable, known), set()).add(place.number)
+        groups.setdefault((place.variable, known, apart and place.excluded), set()).add(place.number)
     written = {place.variable for place in places}
     taken: set[str] = set()
     found: list[BoundVariable] = []
-    for (variable, known), numbers in groups.items():
+    for (variable, known, excluded), numbers in groups.items():
         name, number = variable, 1
         while name in taken or (number > 1 and name in written):
             number += 1
             name = f"{variable} {number}"
         taken.add(name)
-        found.append(BoundVariable(name, variable, frozenset(numbers), known))
+        found.append(BoundVariable(name, variable, frozenset(numbers), known, excluded))
     return tuple(found)

@@ -91,6 +91,8 @@ class ConditionWriter:
                 if places == 0 or isinstance(asked.body, ast.Reference):
                     return value
                 return build.where(build.is_there(self.used.number_of(name, span, places), span), value, span)
+            case Earlier() | Back() if not self._before(asked.variable) <= self.variable.places:
+                raise RefusedError(say.depends_on_length(span, asked.variable, self.variable.variable))
             case Earlier(places, offset):
                 number = self.used.number_of(self.variable.name, span)
                 later = ast.Binary(">", number, build.call("FIRST", [number], span), span)
@@ -98,8 +100,6 @@ class ConditionWriter:
                     later = ast.Binary(">", self._count(span), build.whole(offset, span), span)
                 return build.where(later, self._value(Own(places), asked, node), span)
             case Back(places, offset):
-                if not self._before(asked.variable) <= self.variable.places:
-                    raise RefusedError(say.depends_on_length(span, asked.variable, self.variable.variable))
                 return at_end(self.used, "PREV", self.variable.name, asked.body, places, span, offset)
             case Missing():
                 types = self.scope.table.types

@@ -189,6 +189,7 @@ class BoundVariable:
     variable: str
     places: frozenset[int]
     rows: tuple[Row, ...]
+    excluded: bool
 
 
 # ---- walking a condition ---------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from . import messages as say
 from .binding import bound
 from .columns import UsedColumns
 from .conditions import ConditionWriter
+from .each_row import RowMeasureWriter, at_variable
 from .edges import at_edges, within
 from .measures import MeasureWriter
 from .naming import names_of
@@ -25,16 +26,18 @@ from .shape import emptiness, numbered, over_events, places_of, shaped, without_
 from .skipping import SkipCheck, skipping
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Span
-    from cepc_grammar.sql.syntax import FoundClause, MatchRecognize
+    from cepc_grammar.sql.syntax import FoundClause, MatchRecognize, RowsPerMatch
 
     from .binding import BoundPattern
     from .shape import PlacePattern, VariablePlace
     from .skipping import Skipping
     from .tables import RowTable
+
+KEPT: Final = "kept"
 
 RESERVED: Final = ("match_start", "match_end")
 """What every row of a match has in our results."""
@@ -43,13 +46,14 @@ RESERVED: Final = ("match_start", "match_end")
 @dataclass(frozen=True, slots=True)
 class LoweredClause:
     """`query` is over a stream of `rows`, which its FROM does not name yet. Its first columns are `shown` under these
-    names.
+    names. Of ALL ROWS PER MATCH some may not be `kept`: the column says which.
     """
 
     rows: NumberedRows
     query: ast.Query
     shown: tuple[str, ...]
     check: SkipCheck | None
+    kept: str | None = None
 
 
 def lower_clause(found: FoundClause, table: RowTable, name: str) -> tuple[LoweredClause | None, list[Diagnostic]]:
@@ -71,7 +75,7 @@ def _lowered(clause: MatchRecognize, table: RowTable, name: str, problems: list[
     """
     used, span = UsedColumns(table), clause.span
     order = _order(clause, table)
-    problems += [say.all_rows(clause.rows)] if clause.rows.every else []
+    problems += [say.unmatched_rows(clause.rows)] if clause.rows.of_others == "WITH UNMATCHED" else []
     names, wrong = names_of(clause)
     problems += wrong
     scope = ClauseScope(table, names.rows)
@@ -81,7 +85,7 @@ def _lowered(clause: MatchRecognize, table: RowTable, name: str, problems: list[
     pattern, has_empty = _some_rows(shaped(inner, names.variables), span)
     if rowless := set(names.variables.values()) - {place.variable for place in places_of(pattern)}:
         raise RefusedError(say.rowless(inner, rowless))
-    of_ours = bound(pattern, names, scope, span)
+    of_ours = bound(pattern, names, scope, span, rows_shown=clause.rows.every)
     none = None
     if has_empty and all(edge.at != "end" for edge in edges):  # before a row there is no end
         none = unused("no row", frozenset(one.name for one in of_ours.variables))
@@ -99,17 +103,20 @@ def _lowered(clause: MatchRecognize, table: RowTable, name: str, problems: list[
     if order.partition:
         where.append(ast.Equivalence(tuple(ast.Name(column, span) for column in order.partition), span))
     measures = MeasureWriter(of_ours, scope, used)
-    items = [*_partition_items(order, span), *_measures(clause, measures, problems)]
+    of_rows = RowMeasureWriter(of_ours, scope, used, none) if clause.rows.every else measures
+    asked = _measures(clause, of_rows, problems)
+    items = _with_rows(asked, order, table, used, clause.rows)
     shown = tuple(item.alias.text for item in items if item.alias is not None)
-    problems += _twice(items)
+    problems += _twice([*(item for item in items if item not in asked), *asked])
     skip = skipping(clause.skip, scope, of_ours, used)
     check = None if skip.landing is None else _checked(skip, clause.skip.span, items, measures, none, used)
-    returns = ast.Return(_apart(items), match=True, span=span)
+    kept = _kept(clause.rows, items, of_ours, none) if clause.rows.every else None
+    returns = ast.Return(_apart(items), match=True, each=clause.rows.every, span=span)
     query = ast.Query(
         ast.Name(name, span), returns, _written(of_ours, none), ast.Unbounded(span), build.conjunction(where),
         select="CONTIGUOUS", after_match=skip.after, span=span,
     )  # fmt: skip
-    return LoweredClause(used.rows(order), query, shown, check)
+    return LoweredClause(used.rows(order), query, shown, check, kept)
 
 
 # ---- rows and pattern ------------------------------------------------------------------------------------------------
@@ -157,12 +164,50 @@ def _written(of_ours: BoundPattern, none: str | None) -> ast.Pattern:
 # ---- columns of the result -------------------------------------------------------------------------------------------
 
 
-def _partition_items(order: RowOrder, span: Span) -> list[ast.Item]:
-    return [ast.Item(ast.Reference((ast.Name(c, span),), span), ast.Name(c, span), span) for c in order.partition]
+def _columns(columns: Iterable[str], span: Span) -> list[ast.Item]:
+    return [ast.Item(ast.Reference((ast.Name(c, span),), span), ast.Name(c, span), span) for c in columns]
 
 
-def _measures(clause: MatchRecognize, writer: MeasureWriter, problems: list[Diagnostic]) -> list[ast.Item]:
-    if not clause.measures and not clause.partition_by:
+def _with_rows(
+    measures: list[ast.Item], order: RowOrder, table: RowTable, used: UsedColumns, rows: RowsPerMatch
+) -> list[ast.Item]:
+    """The columns of the partition, and measures; of ALL ROWS PER MATCH those of the order before these, and the rest
+    of the row behind them. Raises RefusedError.
+    """
+    if not rows.every:
+        return [*_columns(order.partition, rows.span), *measures]
+    for column, type_ in table.others.items():
+        raise RefusedError(say.unshown_column(rows, column, type_))
+    for column in table.types:
+        used.use(column)
+    first = dict.fromkeys((*order.partition, *(key.column for key in order.order)))
+    rest = [column for column in table.types if column not in first]
+    return [*_columns(first, rows.span), *measures, *_columns(rest, rows.span)]
+
+
+def _kept(rows: RowsPerMatch, items: list[ast.Item], of_ours: BoundPattern, none: str | None) -> str | None:
+    """A column behind those that are shown, which says whether a row is; None where each is."""
+    left_out = [one.name for one in of_ours.variables if one.excluded]
+    left_out += [none] if none is not None and rows.of_others == "OMIT EMPTY" else []
+    if not left_out:
+        return None
+    conditions = [ast.Binary("<>", at_variable(rows.span), build.text(name, rows.span), rows.span) for name in left_out]
+    kept = build.conjunction(conditions)
+    assert kept is not None
+    return with_hidden(items, KEPT, kept)
+
+
+def with_hidden(items: list[ast.Item], name: str, expression: ast.Expression) -> str:
+    """What the column is called that stands behind the others now."""
+    called = unused(name, frozenset(item.alias.text for item in items if item.alias is not None))
+    items.append(ast.Item(expression, ast.Name(called, expression.span), expression.span))
+    return called
+
+
+def _measures(
+    clause: MatchRecognize, writer: MeasureWriter | RowMeasureWriter, problems: list[Diagnostic]
+) -> list[ast.Item]:
+    if not clause.measures and not clause.partition_by and not clause.rows.every:
         raise RefusedError(say.no_columns(clause.span))
     found: list[ast.Item] = []
     for measure in clause.measures:
@@ -177,15 +222,12 @@ def _checked(
     skip: Skipping, span: Span, items: list[ast.Item], writer: MeasureWriter, none: str | None, used: UsedColumns
 ) -> SkipCheck:
     """The check, with the columns that it needs behind those that are shown."""
-
-    def hidden(name: str, expression: ast.Expression) -> str:
-        called = unused(name, frozenset(item.alias.text for item in items if item.alias is not None))
-        items.append(ast.Item(expression, ast.Name(called, span), span))
-        return called
-
     assert skip.landing is not None
-    landing, first = hidden("landing", skip.landing), hidden("first row", writer.number_of_first(span))
-    empty = None if none is None else hidden("no row", build.call("LAST", [used.number_of(none, span)], span))
+    landing = with_hidden(items, "landing", skip.landing)
+    first = with_hidden(items, "first row", writer.number_of_first(span))
+    empty = None
+    if none is not None:
+        empty = with_hidden(items, "no row", build.call("LAST", [used.number_of(none, span)], span))
     return SkipCheck(landing, first, empty, skip.said, span)
 
 

@@ -61,13 +61,14 @@ class MeasureWriter:
                         return node
                     return self.aggregates.over(row_aggregate(node, function, self.scope))
             found = self.scope.row_reference(node)
-            return None if found is None else self._of_row(found, node.span)
+            return None if found is None else self.row_value(found, node.span)
 
         return rewrite(expression, change)
 
     # ---- rows --------------------------------------------------------------------------------------------------------
 
-    def _of_row(self, asked: RowReference, span: Span) -> ast.Expression:
+    def row_value(self, asked: RowReference, span: Span) -> ast.Expression:
+        """What is asked of a row of a whole match."""
         if asked.offset:
             return self._further(asked, span)
         return self._at_end(
@@ -81,7 +82,7 @@ class MeasureWriter:
         """Of the first row but some, or the last. Of all rows of a match it is known how far away that is."""
         if asked.variable is None:
             places = asked.places + (asked.offset if asked.end == "FIRST" else -asked.offset)
-            value = self._of_row(replace(asked, offset=0, places=places), span)
+            value = self.row_value(replace(asked, offset=0, places=places), span)
             apart = ast.Binary("-", self._number_of_last(span), self.number_of_first(span), span)
             return build.where(ast.Binary(">=", apart, build.whole(asked.offset, span), span), value, span)
         members = self.bound.mentioned.members[asked.variable]
@@ -97,7 +98,7 @@ class MeasureWriter:
             return at_end(self.used, asked.end, row[0], asked.body, asked.places, span, row[1])
 
         if len(variables) == 1:
-            return value_of(rows[-1]) if len(rows) > asked.offset else self._null(asked.body, span)
+            return value_of(rows[-1]) if len(rows) > asked.offset else self.null_of(asked.body, span)
         if len(rows) > MOST_IN_ORDER:
             raise RefusedError(say.offset_of_several(span, asked.end))
         branches = (
@@ -126,8 +127,9 @@ class MeasureWriter:
         far = [build.whole(row[1], span)] if row[1] else []
         return build.call(end, [self.used.number_of(row[0], span), *far], span)
 
-    def _null(self, body: ast.Expression, span: Span) -> ast.Expression:
-        types = self.scope.table.types
+    def null_of(self, body: ast.Expression, span: Span) -> ast.Expression:
+        """What is asked of no row."""
+        types = {self.used.number: ast.TypeExpr("BIGINT"), **self.scope.table.types}
         value = of_row(body, lambda column: build.null_of(types[column.parts[0].text], column.parts[1:], span))
         if isinstance(body, ast.Reference):
             return value
@@ -161,14 +163,17 @@ class MeasureWriter:
             "LAST", None, span, lambda name: build.call("LAST", [self.used.number_of(name, span)], span)
         )
 
-    def _classifier(self, node: ast.Call) -> ast.Expression:
+    def classified(self, node: ast.Call) -> str | None:
+        """The variable of whose last row the name is asked, None of all rows. Raises RefusedError."""
         match node.arguments:
             case ():
-                variable = None
+                return None
             case (ast.Reference((name,)),):
-                variable = self.scope.variable(name)
-            case _:
-                raise RefusedError(say.arguments(node))
+                return self.scope.variable(name)
+        raise RefusedError(say.arguments(node))
+
+    def _classifier(self, node: ast.Call) -> ast.Expression:
+        variable = self.classified(node)
         called = {bound.name: bound.variable for bound in self.bound.variables}
 
         def value(name: str) -> ast.Expression:

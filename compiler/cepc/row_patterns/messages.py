@@ -27,11 +27,27 @@ if TYPE_CHECKING:
 # ---- what is not there -----------------------------------------------------------------------------------------------
 
 
-def all_rows(rows: RowsPerMatch) -> Diagnostic:
+def unmatched_rows(rows: RowsPerMatch) -> Diagnostic:
     return Diagnostic(
-        "E0952", "ALL ROWS PER MATCH", rows.span, "there is ONE ROW PER MATCH alone so far",
-        hint="write ONE ROW PER MATCH; `SELECT *` from the table, joined by the measures FIRST and LAST of its "
-        "ORDER BY column, gives the rows of each match",
+        "E0952", "WITH UNMATCHED ROWS", rows.span, "only rows of matches are shown, and those of empty ones",
+        hint="leave WITH UNMATCHED ROWS out; a LEFT JOIN from the table to the result shows all rows",
+    )  # fmt: skip
+
+
+def unshown_column(rows: RowsPerMatch, column: str, type_: str) -> Diagnostic:
+    return Diagnostic(
+        "E0952", f"ALL ROWS PER MATCH with `{column}`, of the type {type_}", rows.span,
+        "all columns of the table are shown, and one of this type cannot be",
+        hint=f"write MATCH_RECOGNIZE over `(SELECT … FROM table)` without `{column}`, or with a cast of it",
+    )  # fmt: skip
+
+
+def not_running(node: ast.Call) -> Diagnostic:
+    name = f"{node.function.text.upper()}{' of DISTINCT' if node.distinct else ''}"
+    return Diagnostic(
+        "E0952", f"a running {name}", node.span, "it is there of whole matches alone",
+        notes=("measures of ALL ROWS PER MATCH are of the rows up to the one at hand, unless FINAL stands before",),
+        hint="write FINAL before it, or use COUNT, SUM, AVG, MIN or MAX without DISTINCT",
     )  # fmt: skip
 
 
@@ -246,7 +262,7 @@ def not_shown(name: ast.Name, shown: Sequence[str]) -> Diagnostic:
     there = listed([f"`{column}`" for column in shown], "and")
     return Diagnostic(
         "E0953", f"MATCH_RECOGNIZE has no column `{name.text}`", name.span, "unknown column",
-        notes=("its columns are those of PARTITION BY and MEASURES",),
+        notes=("with ONE ROW PER MATCH its columns are those of PARTITION BY and MEASURES",),
         hint=f"did you mean `{near}`?" if near else f"there are {there}", replacement=near,
     )  # fmt: skip
 

@@ -15,7 +15,7 @@ from ..too_large import too_large
 from .lower import lower_clause
 from .navigation import RefusedError
 from .numbered import unused
-from .selecting import having, selected
+from .selecting import around
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -62,7 +62,7 @@ def program_of(clauses: Sequence[NamedClause], sources: Mapping[str, Source]) ->
         problems += wrong
         if found is not None:
             try:
-                lowered[clause.name] = _around(clause.select, found)
+                lowered[clause.name] = found if clause.select is None else around(clause.select, found)
             except RefusedError as error:
                 problems.append(error.diagnostic)
             tables[clause.name] = clause.table
@@ -76,14 +76,6 @@ def program_of(clauses: Sequence[NamedClause], sources: Mapping[str, Source]) ->
         problems += too_large(resolved.program, resolved.built)
     checked = Checked(None if problems else resolved.program, tuple(problems), sources)
     return ClauseProgram(checked, lowered, {name: numbered for name, numbered, _, _ in rows})
-
-
-def _around(select: PlainSelect | None, clause: LoweredClause) -> LoweredClause:
-    """Raises RefusedError."""
-    if select is None:
-        return clause
-    selected(select, clause)
-    return replace(clause, query=replace(clause.query, having=having(select, clause)))
 
 
 def _streams(

@@ -27,6 +27,8 @@ def shown_table(table: Any, clause: LoweredClause, sources: Mapping[str, Source]
             wrong = pc.and_kleene(wrong, pc.is_null(table.column(check.empty)))
         if pc.any(wrong).as_py():
             raise RunError([say.skip_failed(check.said, check.span)], sources)
+    if clause.kept is not None:
+        table = table.filter(table.column(clause.kept))
     return table.select(range(len(clause.shown))).rename_columns(list(clause.shown))
 
 
@@ -43,5 +45,7 @@ def shown_frame(frame: Any, clause: LoweredClause) -> Any:
         if check.empty is not None:
             wrong &= F.col(quote_name(check.empty)).isNull()
         frame = frame.where(F.when(wrong, F.raise_error(F.lit(check.said)).cast("boolean")).otherwise(F.lit(True)))
+    if clause.kept is not None:
+        frame = frame.where(F.col(quote_name(clause.kept)))
     names = frame.columns[: len(clause.shown)]
     return frame.select(*(F.col(quote_name(of)).alias(name) for of, name in zip(names, clause.shown, strict=True)))

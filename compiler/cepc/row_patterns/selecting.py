@@ -1,13 +1,18 @@
-"""A plain SELECT around a clause, without Spark: its WHERE is HAVING of our query, its columns are of the result."""
+"""A plain SELECT around a clause, without Spark: its WHERE is HAVING of our query, or says which of all rows per match
+are kept; its columns are of the result.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
 
 from ..resolve.walk import rewrite
 from . import messages as say
+from .lower import KEPT, with_hidden
 from .navigation import RefusedError
 
 if TYPE_CHECKING:
@@ -17,10 +22,39 @@ if TYPE_CHECKING:
     from .skipping import SkipCheck
 
 
-def having(select: PlainSelect, clause: LoweredClause) -> ast.Expression | None:
-    """The condition over the columns of our query. Raises RefusedError."""
+def around(select: PlainSelect, clause: LoweredClause) -> LoweredClause:
+    """The clause with the SELECT's WHERE. Raises RefusedError."""
+    selected(select, clause)
     if select.where is None:
-        return None
+        return clause
+    if clause.query.returns.each:
+        return _of_rows(select, select.where, clause)
+    return replace(clause, query=replace(clause.query, having=_having(select, select.where, clause)))
+
+
+def _of_rows(select: PlainSelect, where: ast.Expression, clause: LoweredClause) -> LoweredClause:
+    """With WHERE as a column that says which rows are kept: HAVING keeps whole matches."""
+    returns = clause.query.returns
+    items = list(returns.items)
+
+    def change(node: ast.Expression) -> ast.Expression | None:
+        if not isinstance(node, ast.Reference):
+            return None
+        place, fields = _column(node, select, clause)
+        return reduce(lambda inner, field: ast.Member(inner, field, node.span), fields, items[place].expression)
+
+    is_true = ast.Branch(rewrite(where, change), ast.Literal("boolean", "TRUE", where.span), where.span)
+    kept: ast.Expression = ast.Case(None, (is_true,), ast.Literal("boolean", "FALSE", where.span), where.span)
+    if clause.kept is not None:
+        before = next(item for item in items if item.alias is not None and item.alias.text == clause.kept)
+        items.remove(before)
+        kept = ast.Binary("AND", before.expression, kept, where.span)
+    name = with_hidden(items, KEPT, kept)
+    return replace(clause, query=replace(clause.query, returns=replace(returns, items=tuple(items))), kept=name)
+
+
+def _having(select: PlainSelect, where: ast.Expression, clause: LoweredClause) -> ast.Expression:
+    """The condition over the columns of our query. Raises RefusedError."""
     items = clause.query.returns.items
 
     def change(node: ast.Expression) -> ast.Expression | None:
@@ -31,7 +65,7 @@ def having(select: PlainSelect, clause: LoweredClause) -> ast.Expression | None:
         assert alias is not None
         return ast.Reference((ast.Name(alias.text, node.span), *fields), node.span)
 
-    condition = rewrite(select.where, change)
+    condition = rewrite(where, change)
     return condition if clause.check is None else ast.Binary("OR", condition, _fails(clause.check), condition.span)
 
 

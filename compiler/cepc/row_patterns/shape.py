@@ -4,6 +4,7 @@ before it can differ from place to place.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar, cast
 from typing import Literal as OneOf
 
@@ -23,11 +24,12 @@ Q = TypeVar("Q")
 
 @dataclass(frozen=True, slots=True)
 class VariablePlace:
-    """A mention of a variable; `number` tells it from others."""
+    """A mention of a variable; `number` tells it from others. Rows that are `excluded` are not shown."""
 
     variable: str
     number: int
     name: ast.Name
+    excluded: bool = False
 
 
 PlacePattern = VariablePlace | Operator["PlacePattern"]
@@ -57,7 +59,7 @@ def shaped(pattern: RowPattern, names: Mapping[str, str]) -> PlacePattern | None
     """
 
     def place(leaf: PatternVariable) -> VariablePlace:
-        return VariablePlace(names[leaf.name.text.casefold()], 0, leaf.name)
+        return VariablePlace(names[leaf.name.text.casefold()], 0, leaf.name, leaf.excluded)
 
     found = fold(pattern, lambda node, parts: _shaped(node, parts, place))
     return None if found is None else numbered(found)
@@ -121,7 +123,7 @@ def over_events(pattern: PlacePattern, event: Callable[[VariablePlace], Q]) -> Q
 def numbered(pattern: PlacePattern) -> PlacePattern:
     """The pattern with a number of its own for each place."""
     numbers = iter(range(1, len(places_of(pattern)) + 1))
-    return with_leaves(pattern, VariablePlace, lambda leaf: VariablePlace(leaf.variable, next(numbers), leaf.name))
+    return with_leaves(pattern, VariablePlace, lambda leaf: replace(leaf, number=next(numbers)))
 
 
 def emptiness(pattern: PlacePattern) -> Empty:
