@@ -80,15 +80,17 @@ def shown(report: Report, program: SqlProgram) -> Report:
     from ..row_patterns.results import shown_table
     from ..row_patterns.selecting import selected
     from ..writing.order import in_order
+    from ..writing.sorting import sorted_by
 
     tables = {}
     for name, table in report.tables.items():
         clause, select = program.clauses.clauses[name], program.statements[name].select
+        table = sorted_by(table, clause.sorted_by) if clause.sorted_by else table
         found = shown_table(table, clause, program.checked.sources)
         assert select is not None
         columns = selected(select, clause)
         found = found.select([place for place, _ in columns]).rename_columns([called for _, called in columns])
-        tables[name] = in_order(found)
+        tables[name] = found if clause.sorted_by else in_order(found)
     return replace(report, tables=tables)
 
 

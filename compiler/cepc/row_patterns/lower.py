@@ -46,7 +46,8 @@ RESERVED: Final = ("match_start", "match_end")
 @dataclass(frozen=True, slots=True)
 class LoweredClause:
     """`query` is over a stream of `rows`, which its FROM does not name yet. Its first columns are `shown` under these
-    names. Of ALL ROWS PER MATCH some may not be `kept`: the column says which.
+    names. Of ALL ROWS PER MATCH some may not be `kept`: the column says which. They are `sorted_by` columns: one
+    partition after the other, and in these matches row by row.
     """
 
     rows: NumberedRows
@@ -54,6 +55,7 @@ class LoweredClause:
     shown: tuple[str, ...]
     check: SkipCheck | None
     kept: str | None = None
+    sorted_by: tuple[str, ...] = ()
 
 
 def lower_clause(found: FoundClause, table: RowTable, name: str) -> tuple[LoweredClause | None, list[Diagnostic]]:
@@ -111,12 +113,14 @@ def _lowered(clause: MatchRecognize, table: RowTable, name: str, problems: list[
     skip = skipping(clause.skip, scope, of_ours, used)
     check = None if skip.landing is None else _checked(skip, clause.skip.span, items, measures, none, used)
     kept = _kept(clause.rows, items, of_ours, none) if clause.rows.every else None
+    number = with_hidden(items, "row number", _column(used.number, span)) if clause.rows.every else None
     returns = ast.Return(_apart(items), match=True, each=clause.rows.every, span=span)
     query = ast.Query(
         ast.Name(name, span), returns, _written(of_ours, none), ast.Unbounded(span), build.conjunction(where),
         select="CONTIGUOUS", after_match=skip.after, span=span,
     )  # fmt: skip
-    return LoweredClause(used.rows(order), query, shown, check, kept)
+    in_order = () if number is None else (*_names(returns, len(order.partition)), RESERVED[0], number)
+    return LoweredClause(used.rows(order), query, shown, check, kept, in_order)
 
 
 # ---- rows and pattern ------------------------------------------------------------------------------------------------
@@ -164,8 +168,17 @@ def _written(of_ours: BoundPattern, none: str | None) -> ast.Pattern:
 # ---- columns of the result -------------------------------------------------------------------------------------------
 
 
+def _column(column: str, span: Span) -> ast.Reference:
+    return ast.Reference((ast.Name(column, span),), span)
+
+
 def _columns(columns: Iterable[str], span: Span) -> list[ast.Item]:
-    return [ast.Item(ast.Reference((ast.Name(c, span),), span), ast.Name(c, span), span) for c in columns]
+    return [ast.Item(_column(c, span), ast.Name(c, span), span) for c in columns]
+
+
+def _names(returns: ast.Return, count: int) -> tuple[str, ...]:
+    """What the first columns are called."""
+    return tuple(item.alias.text for item in returns.items[:count] if item.alias is not None)
 
 
 def _with_rows(
