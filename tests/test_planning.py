@@ -143,6 +143,11 @@ def test_a_pattern_that_is_too_large_is_refused_by_check_as_by_planning(query: s
     assert [d.code for d in found.diagnostics if d.severity == "error"] == ["E0801"]
 
 
+def test_a_repetition_of_thousands_is_built_without_a_call_for_each() -> None:
+    found = check_sources([Source("q.cep", f"{STREAM}QUERY q RETURN MATCH * PATTERN SEQ(A{{0,3000}}, B) WITHIN 9 s;")])
+    assert [d for d in found.diagnostics if d.severity == "error"] == []
+
+
 @pytest.mark.parametrize("condition", ["c.x > a.x", "c.x > b.x AND b.x > a.x"])
 def test_a_condition_on_what_a_named_pattern_forbids_is_of_its_negation(condition: str) -> None:
     found = planned(LEG.format(condition=condition) + "QUERY q RETURN COUNT(*) AS n PATTERN leg+")

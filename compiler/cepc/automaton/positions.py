@@ -243,21 +243,23 @@ def _repeat(c: Construction, repeat: Repeat[model.Pattern], place: PatternPlace)
     if most is None:
         loop = _loop(_fragment(c, repeat.body, place), repeat.reluctant)
         return _sequence([*required, loop if least else _optional(loop, repeat.reluctant)])
-    rest = Fragment((End(),), lambda _onward: None)
-    for _ in range(most - max(least, 1)):
-        rest = _optional(_unless_empty(_fragment(c, repeat.body, place), rest), repeat.reluctant)
-    last = _unless_empty(_fragment(c, repeat.body, place), rest)
+    last = _each_inside([_fragment(c, repeat.body, place) for _ in range(most - max(least, 1) + 1)], repeat.reluctant)
     return _sequence([*required, last if least else _optional(last, repeat.reluctant)])
 
 
-def _unless_empty(body: Fragment, rest: Fragment) -> Fragment:
-    """The body and then, if it was not empty, the rest."""
+def _each_inside(bodies: list[Fragment], reluctant: bool) -> Fragment:
+    """The last body and then, if it was not empty, perhaps the one before, and so on: no function calls another for
+    each, since there may be thousands.
+    """
+    rests: list[tuple[Way, ...]] = [(End(),)]
+    for body in bodies[:-1]:
+        rests.append(_optional(body, reluctant).first)
 
     def connect(onward: tuple[Way, ...]) -> None:
-        rest.connect(onward)
-        body.connect(through(rest.first, onward))
+        for body, rest in zip(bodies, rests, strict=True):
+            body.connect(through(rest, onward))
 
-    return Fragment(body.first, connect)
+    return Fragment(bodies[-1].first, connect)
 
 
 def _loop(body: Fragment, reluctant: bool) -> Fragment:
