@@ -288,6 +288,9 @@ WRONG = {
     "ORDER BY t MEASURES 1 AS n PATTERN (A+) DEFINE A AS VARIANCE(A.a) > 1": ("E0952", "VARIANCE(A.a)"),
     "ORDER BY t DESC MEASURES 1 AS n PATTERN (A) WITHIN INTERVAL '1' HOUR": ("E0952", "INTERVAL '1' HOUR"),
     "ORDER BY t MEASURES z AS n PATTERN (A)": ("E0953", "z"),
+    "ORDER BY -t MEASURES 1 AS n PATTERN (A)": ("E0952", "-t"),
+    "PARTITION BY k, a % 2 ORDER BY t MEASURES 1 AS n PATTERN (A)": ("E0952", "a % 2"),
+    "ORDER BY t MEASURES 1 AS n PATTERN ((A B | B A | A A){1,900})": ("E0801", None),
     "ORDER BY t MEASURES A.a AS n, A.b AS N PATTERN (A)": ("E0953", "N"),
     "ORDER BY t MEASURES Z.a AS n PATTERN (A)": ("E0953", "Z"),
     "ORDER BY t MEASURES 1 AS n PATTERN (A) DEFINE B AS a > 1": ("E0953", "B"),
@@ -372,6 +375,49 @@ def test_what_needs_spark_is_said_to(behind: str, tmp_path: Path) -> None:
 
 
 ALONE = "MATCH_RECOGNIZE (ORDER BY t MEASURES COUNT(*) AS c PATTERN (A+)) AS m;"
+CURES = {
+    "ORDER BY -t MEASURES 1 AS n PATTERN (A)": "write `t DESC`",
+    "ORDER BY a + 1 MEASURES 1 AS n PATTERN (A)": "write MATCH_RECOGNIZE over `(SELECT *, … AS key FROM table)`",
+    "ORDER BY t MEASURES 1 AS n PATTERN ((A B | B A | A A){1,900})": "use smaller counts",
+    f"ORDER BY t MEASURES 1 AS n PATTERN (A) DEFINE A AS {'(' * 200}a{')' * 200} > 1": "a view can give a part",
+}
+
+
+@pytest.mark.parametrize("text", CURES)
+def test_a_cure_is_one_of_sql(text: str) -> None:
+    source = Source("text.sql", TABLE + f"SELECT * FROM numbers MATCH_RECOGNIZE ({text})")
+    (diagnostic,) = sql_program([source]).checked.diagnostics
+    assert CURES[text] in diagnostic.hint
+
+
+@pytest.mark.parametrize("written", ["header 'true'", "'header'=true", "header TRUE", "delimiter = ',', header = true"])
+def test_options_are_written_as_in_spark(written: str, tmp_path: Path) -> None:
+    (tmp_path / "n.csv").write_text("t\n5\n6\n")
+    text = (
+        f"CREATE TABLE n (t INT) USING csv OPTIONS ({written}) LOCATION '{tmp_path / 'n.csv'}'; SELECT * FROM n {ALONE}"
+    )
+    (tmp_path / "q.sql").write_text(text)
+    done = CliRunner().invoke(cepc, ["run", str(tmp_path / "q.sql"), "--format", "csv"])
+    assert done.stdout == "c\n2\n", done.output
+
+
+def test_an_option_that_is_a_name_is_wrong() -> None:
+    text = f"CREATE TABLE n (t INT) USING csv OPTIONS (header yes) LOCATION 'n.csv'; SELECT * FROM n {ALONE}"
+    first, *_ = sql_program([Source("t.sql", text)]).checked.diagnostics
+    assert (first.code, first.hint) == ("E0951", "write it in quotes: `'yes'`")
+
+
+def test_what_overflows_in_a_condition_is_said_in_its_place(tmp_path: Path) -> None:
+    (tmp_path / "n.csv").write_text("t,p\n1,2147483647\n2,3\n")
+    (tmp_path / "q.sql").write_text(
+        f"CREATE TABLE n (t INT, p INT) USING csv OPTIONS (header true) LOCATION '{tmp_path / 'n.csv'}';\n"
+        "SELECT * FROM n MATCH_RECOGNIZE (ORDER BY t MEASURES COUNT(*) AS n PATTERN (A+) DEFINE A AS prev(p) + 5 > 2);"
+    )
+    done = CliRunner().invoke(cepc, ["run", str(tmp_path / "q.sql")])
+    assert "INT overflow in `PREV(p) + 5`" in done.output
+    assert "q.sql:2:93" in done.output
+
+
 FOR_SPARK = {
     TABLE + f"DELETE FROM numbers WHERE a = 5; SELECT * FROM numbers {ALONE}": "DELETE FROM numbers WHERE a = 5",
     TABLE + f"CREATE TEMP VIEW numbers AS SELECT 1; SELECT * FROM numbers {ALONE}": "CREATE TEMP VIEW numbers AS SELECT 1",

@@ -151,6 +151,9 @@ def test_where_nothing_can_be_skipped_to_the_query_fails(spark: SparkSession) ->
             "answered first",
         ),
         ("SELECT * FROM prices p MATCH_RECOGNIZE (ORDER BY t MEASURES 1 AS n PATTERN (A))", "an alias before"),
+        ("SELECT * FROM range(5) MATCH_RECOGNIZE (ORDER BY id MEASURES 1 AS n PATTERN (A))", "SELECT * FROM range(…)"),
+        ("SELECT * FROM prices AS p (t) MATCH_RECOGNIZE (ORDER BY t MEASURES 1 AS n PATTERN (A))", "an alias before"),
+        (f"CREATE OR REPLACE VIEW low AS SELECT * FROM {V}", "CREATE TEMPORARY VIEW low AS"),
     ],
 )
 def test_what_is_wrong_with_a_clause_is_said_of_the_text(spark: SparkSession, text: str, said: str) -> None:

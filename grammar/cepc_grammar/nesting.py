@@ -8,9 +8,10 @@ from .diagnostic import Diagnostic
 from .source import Span
 
 MAX_DEPTH = 150
+FLATTER = "use IN (…) for a long list of values, or name a part with EVENT … AS or PATTERN … AS"
 
 
-def too_deep(tree: Tree[Token], source_name: str) -> Diagnostic | None:
+def too_deep(tree: Tree[Token], source_name: str, cure: str = FLATTER) -> Diagnostic | None:
     """A diagnostic if something stands inside more than MAX_DEPTH levels. Walks with a stack of its own."""
     if _surely_flat(tree):
         return None
@@ -24,7 +25,7 @@ def too_deep(tree: Tree[Token], source_name: str) -> Diagnostic | None:
                 Span(node.meta.start_pos, node.meta.end_pos, source_name),
                 f"this stands inside more than {MAX_DEPTH} levels",
                 notes=("a long chain of one operator nests once for each of its operands",),
-                hint="use IN (…) for a long list of values, or name a part with EVENT … AS or PATTERN … AS",
+                hint=cure,
             )
         inner = depth + 1 + 2 * sum(_is_quantifier(child) for child in node.children[2:])
         stack += [(child, inner) for child in node.children if isinstance(child, Tree)]

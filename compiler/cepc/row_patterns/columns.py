@@ -34,7 +34,9 @@ class UsedColumns:
             self.use(column)
         if places == 0:
             return column
-        found = ShiftedColumn(unused(f"{column} {places:+}", self._taken), column, places)
+        far = f", {abs(places)}" if abs(places) > 1 else ""
+        called = f"{'PREV' if places < 0 else 'NEXT'}({column}{far})"  # as errors show it
+        found = ShiftedColumn(unused(called, self._taken), column, places)
         return self._shifted.setdefault((column, places), found).name
 
     def of(self, variable: str, column: ast.Reference, places: int) -> ast.Reference:

@@ -122,10 +122,21 @@ def empty_first(span: Span) -> Diagnostic:
 
 
 def too_large(span: Span, problem: PatternTooLarge) -> Diagnostic:
+    return too_many_states(span, f"{problem.operator} makes an automaton of more than {problem.size:,} states")
+
+
+def too_many_states(span: Span, label: str) -> Diagnostic:
     return Diagnostic(
-        "E0801", "the pattern is too large", span,
-        f"{problem.operator} makes an automaton of more than {problem.size:,} states",
-        notes=("A{m,n} writes its pattern out n times",), hint="use smaller counts",
+        "E0801", "the pattern is too large", span, label,
+        notes=("A{m,n} writes its pattern out n times, and PERMUTE each of its orders",), hint="use smaller counts",
+    )  # fmt: skip
+
+
+def permanent_view(span: Span, name: str) -> Diagnostic:
+    return Diagnostic(
+        "E0952", "a view with MATCH_RECOGNIZE that stays", span, "Spark keeps the text of a view, which it cannot read",
+        notes=("the clause is answered when the view is made, and stands in it as a temporary view",),
+        hint=f"write `CREATE TEMPORARY VIEW {name} AS …`, or `CREATE TABLE {name} AS …` for its rows of now",
     )  # fmt: skip
 
 

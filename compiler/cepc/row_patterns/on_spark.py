@@ -4,7 +4,8 @@ any query, all clauses of a statement together, and stands in the statement as a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from cepc_grammar.source import Source, Span
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 
 NAME = "<sql>"
 
+_PERMANENT_VIEW: Final = re.compile(
+    r"CREATE(\s+OR\s+REPLACE)?\s+VIEW(\s+IF\s+NOT\s+EXISTS)?\s+(?P<name>[^\s(]+)", re.IGNORECASE
+)
+
 
 def run_sql(spark: Any, text: str) -> Any:
     """The DataFrame of the text's last statement. Raises ProgramError, and whatever Spark raises."""
@@ -38,6 +43,8 @@ def run_sql(spark: Any, text: str) -> Any:
     need_pyspark()
     result = None
     for statement in parsed.statements:
+        if statement.clauses and (kept := _PERMANENT_VIEW.match(text, statement.span.start)) is not None:
+            raise ProgramError([say.permanent_view(Span(*kept.span(), NAME), kept["name"])], {NAME: source})
         written, views = _with_views(spark, statement, source)
         try:
             result = spark.sql(written)

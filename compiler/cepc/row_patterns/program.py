@@ -12,6 +12,7 @@ from ..checked import Checked
 from ..files.read import ImportReader
 from ..resolve import check
 from ..too_large import too_large
+from . import messages as say
 from .lower import lower_clause
 from .navigation import RefusedError
 from .numbered import unused
@@ -73,7 +74,7 @@ def program_of(clauses: Sequence[NamedClause], sources: Mapping[str, Source]) ->
     resolved = check(ast.Program((*streams, *queries)), ImportReader())
     problems += (d for d in resolved.diagnostics if d.severity == "error")
     if resolved.program is not None and not problems:
-        problems += too_large(resolved.program, resolved.built)
+        problems += (say.too_many_states(d.span, d.label) for d in too_large(resolved.program, resolved.built))
     checked = Checked(None if problems else resolved.program, tuple(problems), sources)
     return ClauseProgram(checked, lowered, {name: numbered for name, numbered, _, _ in rows})
 

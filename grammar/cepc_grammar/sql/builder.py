@@ -66,8 +66,8 @@ class SqlBuilder(Builder):
             bound, subsets or (), definitions or (), self._span(meta),
         )  # fmt: skip
 
-    def partition_by(self, _meta: Meta, children: list[tuple[ast.Name, ...]]) -> tuple[ast.Reference, ...]:
-        return tuple(map(self._reference, children))
+    def partition_by(self, _meta: Meta, children: list[ast.Expression]) -> tuple[ast.Reference, ...]:
+        return tuple(self._key(child, "PARTITION BY") for child in children)
 
     def order_by(self, _meta: Meta, children: list[SortKey]) -> tuple[SortKey, ...]:
         return tuple(children)
@@ -76,7 +76,20 @@ class SqlBuilder(Builder):
         column, direction, nulls = children
         descending = direction is not None and direction.upper() == "DESC"
         nulls_first = not descending if nulls is None else nulls.upper() == "FIRST"
-        return SortKey(self._reference(column), descending, nulls_first)
+        return SortKey(self._key(column, "ORDER BY"), descending, nulls_first)
+
+    def _key(self, written: ast.Expression, where: str) -> ast.Reference:
+        """A column that rows are divided or ordered by."""
+        if isinstance(written, ast.Reference) and written.parts[-1].text != ALL_COLUMNS:
+            return written
+        cure = "write MATCH_RECOGNIZE over `(SELECT *, … AS key FROM table)`, and `key` here"
+        match written:
+            case ast.Unary("-", ast.Reference(parts)) if where == "ORDER BY":
+                cure = f"write `{'.'.join(part.text for part in parts)} DESC`"
+        self._error(
+            "E0952", f"an expression in {where}", written.span, "columns of the table can stand here", hint=cure
+        )
+        return ast.Reference((ast.Name("?", written.span),), written.span)
 
     def measures(self, _meta: Meta, children: list[ClauseMeasure]) -> tuple[ClauseMeasure, ...]:
         return tuple(children)
@@ -210,9 +223,15 @@ class SqlBuilder(Builder):
 
     def table_option(self, _meta: Meta, children: list[Any]) -> tuple[str, str]:
         key, value = children
-        return (".".join(part.text for part in key) if isinstance(key, tuple) else string_value(key)), string_value(
-            value
-        )
+        name = ".".join(part.text for part in key) if isinstance(key, tuple) else string_value(key)
+        if isinstance(value, ast.Name):
+            if value.text.lower() not in ("true", "false"):
+                self._error(
+                    "E0951", f"the option {name} is `{value.text}`", value.span, "a value is expected here",
+                    hint=f"write it in quotes: `'{value.text}'`",
+                )  # fmt: skip
+            return name, value.text.lower()
+        return name, string_value(value) if value.type == "STRING" else str(value)
 
     def location(self, _meta: Meta, children: list[Token]) -> tuple[str, str]:
         return "location", string_value(children[0])

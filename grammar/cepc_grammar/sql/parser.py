@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 CLAUSE: Final = "MATCH_RECOGNIZE"
 _DEEPER: Final = {"(": 1, ")": -1}
 _NAMES: Final = ("WORD", "QUOTED")
+_FLATTER: Final = "use IN (…) for a long list of values; a view can give a part of an expression a name"
 _BEFORE_TABLE: Final = frozenset({"FROM", "JOIN", ",", "("})
 
 
@@ -131,6 +132,16 @@ class _Reading:
                 "write the name of a table before it, or a query in parentheses",
             )  # fmt: skip
             return None
+        if before is not None and tokens[table].text == "(" and before.kind in _NAMES:
+            function = _name(tokens, table)
+            if function > 0 and (tokens[function - 1].upper or tokens[function - 1].text) in _BEFORE_TABLE:
+                of = f"{tokens[table - 1].text}(…)"
+                self._say(
+                    "E0952", f"MATCH_RECOGNIZE over `{of}`", tokens[table - 1],
+                    "the name of a table or a query in parentheses is expected here",
+                    f"write `(SELECT * FROM {of})` in its place",
+                )  # fmt: skip
+                return None
         if before is None or (before.upper or before.text) not in _BEFORE_TABLE:
             self._say(
                 "E0952", "an alias before MATCH_RECOGNIZE", tokens[table], "the name of the table is expected here",
@@ -178,7 +189,7 @@ class _Reading:
         tree = _trees().tree(tokens, start)
         if tree is None:
             return None, self._unexpected(tokens, start)
-        if (deep := too_deep(tree, self._source.name)) is not None:
+        if (deep := too_deep(tree, self._source.name, _FLATTER)) is not None:
             return None, deep
         builder = SqlBuilder(self._source.name)
         built = builder.transform(tree)
