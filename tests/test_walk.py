@@ -65,7 +65,7 @@ ABOUT_HELD = (
     "C.x > LAST(B).x", "C.x >= LAST(B).x", "C.x < LAST(B).x", "C.x <> LAST(B).x", "D.x > LAST(B).x", "D.x = LAST(B).x",
     "D.x < LAST(B).x AND D.x > LAST(C).x", "C.x > B.x", "D.x >= B.x", "C.y <= LAST(B).y", "D.x > LAST(B).x - 1",
     "C.x - LAST(B).x > 0", "LAST(C).x > LAST(B).x", "B.x < A.x", "D.x <= A.x", "B.x <= PREV(B).x", "C.x % 2 = LAST(B).x % 2",
-    "C.x > LAST(B).x AND C.x < A.x + 3", "D.x > FIRST(B).x", "10 / LAST(B).x < C.x",
+    "C.x > LAST(B).x AND C.x < A.x + 3", "D.x > FIRST(B).x", "C.x < FIRST(B).x", "C.y >= FIRST(B).y", "10 / LAST(B).x < C.x",
 )  # fmt: skip
 SKIPS = "TO NEXT EVENT", "PAST LAST EVENT", "TO FIRST B", "TO LAST B", "FOR 1 s", "FOR 7 s"
 
@@ -97,7 +97,7 @@ def looping(chance: Random) -> str:
 
 
 def holding(chance: Random) -> str:
-    """A query with conditions on the last event of a variable before the one at hand."""
+    """A query with conditions on the first or last event of a variable before the one at hand."""
     pattern = chance.choice(HELD)
     known = [c for c in ABOUT_HELD if all(name in pattern for name in "ABCD" if f"{name}." in c or f"({name})" in c)]
     conditions = ["[g]", *chance.sample(known, chance.choice((1, 1, 2, 3)))]
@@ -291,7 +291,9 @@ WALKS = {
     "SEQ(A, B, C+) WHERE C.x > B.x SELECT CONTIGUOUS": None,
     "SEQ(A, B+, C+) WHERE C.x > LAST(B).x SELECT CONTIGUOUS": None,
     "SEQ(A, B+, C+) WHERE C.x > LAST(B).x SELECT NEXT": "the condition C.x > LAST(B).x",
-    "SEQ(A, B+, C+) WHERE C.x > FIRST(B).x SELECT CONTIGUOUS": "the condition C.x > FIRST(B).x",
+    "SEQ(A, B+, C+) WHERE C.x > FIRST(B).x AND C.x > LAST(B).x SELECT CONTIGUOUS": None,
+    "SEQ(A, B+, C+) WHERE C.x > FIRST(B).x SELECT NEXT": "the condition C.x > FIRST(B).x",
+    "SEQ(A, B+, C+) WHERE C.x > FIRST(B).x + LAST(B).x SELECT CONTIGUOUS": "the condition C.x > FIRST(B).x + LAST(B).x",
     "SEQ(A, B?, C+) WHERE C.x > LAST(B).x SELECT CONTIGUOUS": "the condition C.x > LAST(B).x",
     "AND(A, B) SELECT NEXT": "events of an AND",
     "SEQ(A, B, NOT D) SELECT NEXT": "a NOT that is looked at when the match is complete",

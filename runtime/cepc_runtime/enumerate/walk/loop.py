@@ -39,6 +39,7 @@ from .records import (
     ENTERING,
     FOR,
     HOLDS,
+    HOLDS_FIRST,
     INITIAL,
     LINKED,
     LOOKED,
@@ -351,6 +352,8 @@ def find(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, found: Walke
             found.options[start + length], found.instants[start + length] = taken, instant
         if t[taken + HOLDS] != NONE:
             events.held[t[taken + HOLDS]] = x
+        if t[taken + HOLDS_FIRST] != NONE and events.held[t[taken + HOLDS_FIRST]] == NONE:
+            events.held[t[taken + HOLDS_FIRST]] = x
         length += 1
         p, state = x, t[taken + TARGET]
         record = RECORDS + state * STATE
@@ -384,17 +387,24 @@ def has_failed(t: Ints, events: WalkEvents, known: KnownOfPiece, option: int, pl
     if known.failed[place] != first:
         return False
     for held in range(len(events.held)):
-        if known.held[held, place] != (x if held == t[option + HOLDS] else events.held[held]):
+        then = events.held[held]
+        if held == t[option + HOLDS] or (held == t[option + HOLDS_FIRST] and then == NONE):
+            then = x
+        if known.held[held, place] != then:
             return False
     return True
 
 
 def let_go(t: Ints, events: WalkEvents, found: Walked, start: int, length: int) -> None:
     """Of a match that had one event more: what is held without it."""
-    place = t[found.options[start + length] + HOLDS]
+    i = start + length
+    place = t[found.options[i] + HOLDS_FIRST]
+    if place != NONE and events.held[place] == found.positions[i]:
+        events.held[place] = NONE
+    place = t[found.options[i] + HOLDS]
     if place == NONE:
         return
-    i = start + length - 1
+    i -= 1
     while i >= start and t[found.options[i] + HOLDS] != place:
         i -= 1
     events.held[place] = found.positions[i] if i >= start else NONE

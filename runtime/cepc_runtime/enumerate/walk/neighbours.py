@@ -1,5 +1,5 @@
 """Conditions on an event that is read next, where each comparison in them is of it and one other event: the one read
-just before it, the first of the match, or the last so far of another variable.
+just before it, the first of the match, or the first or last so far of another variable.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The last event so far that is bound to the variable, which is another than that of the event read next."""
+    """The first or last event so far that is bound to the variable, which the event read next is not."""
 
     variable: str
+    at: OneOf["first", "last"]
 
 
 if TYPE_CHECKING:
@@ -147,7 +148,9 @@ def _place(key: FieldKey, condition: Condition, bindings: Bindings, variable: st
         return "nowhere" if key.at == "prev" else "first"
     if name not in bindings.surely or key.at == "prev":
         return "far"
-    return Held(name) if key.at == "last" or name in bindings.single else "far"
+    if name in bindings.single or key.at == "last":
+        return Held(name, "last")
+    return Held(name, "first") if key.at == "first" else "far"
 
 
 def _own_place(key: FieldKey, condition: Condition, bindings: Bindings, new: bool) -> Place:

@@ -62,7 +62,8 @@ TESTS: Final = 3
 TESTS_END: Final = 4
 GAP: Final = 5  # where the event must lie before, or NONE
 HOLDS: Final = 6  # the place in which the event is held from then on, or NONE
-OPTION: Final = 7
+HOLDS_FIRST: Final = 7  # the same, if there is none yet
+OPTION: Final = 8
 
 WAY_LETTERS: Final = 0
 WAY_TESTS: Final = 1
@@ -146,11 +147,14 @@ class _Builder:
 
     def _option(self, option: Option) -> list[int]:
         if option.edge is None:
-            return [NONE, 0, NONE, 0, 0, NONE, NONE]
+            return [NONE, 0, NONE, 0, 0, NONE, NONE, NONE]
         gap = self._gaps[option.guards] if option.guards else NONE
-        bound, held = int(self._pattern.variable[option.edge]), self._walk.held
-        place = held.index(option.variable) if option.variable in held else NONE
-        return [option.target, self._mask(option.letters), bound, *self._appended_tests(option.tests), gap, place]
+        bound = int(self._pattern.variable[option.edge])
+        places = [NONE, NONE]
+        for place, held in enumerate(self._walk.held):
+            if held.variable == option.variable:
+                places[held.at == "first"] = place
+        return [option.target, self._mask(option.letters), bound, *self._appended_tests(option.tests), gap, *places]
 
     def _appended_tests(self, tests: Sequence[PairTest]) -> tuple[int, int]:
         return self._appended([[test.comparison.operator, *self._sides[test], self._of(test)] for test in tests])
@@ -161,8 +165,8 @@ class _Builder:
                 return BEFORE
             case "first":
                 return FIRST
-            case Held(variable):
-                return PLACES + self._walk.held.index(variable)
+            case Held():
+                return PLACES + self._walk.held.index(test.other)
 
     def _appended(self, records: Sequence[Sequence[int]]) -> tuple[int, int]:
         """Where the records start and end."""

@@ -96,14 +96,14 @@ class Walk:
                 into = self.states[0].options
             case "earlier":
                 into = tuple(option for option in every if option.target in sources)
-            case Held(variable):
+            case Held(variable=variable):
                 into = tuple(option for option in every if option.variable == variable)
         return frozenset(later), frozenset(letter for option in into for letter in option.letters)
 
     @property
-    def held(self) -> tuple[str, ...]:
-        """The variables of which tests hold events."""
-        return tuple(dict.fromkeys(test.other.variable for test in self.tests if isinstance(test.other, Held)))
+    def held(self) -> tuple[Held, ...]:
+        """Of what tests are that is held."""
+        return tuple(dict.fromkeys(test.other for test in self.tests if isinstance(test.other, Held)))
 
     @property
     def is_linked(self) -> bool:
@@ -169,7 +169,7 @@ def walk_of(checks: Checks, guards: Guards, select: Select) -> Walk | NoWalk:
     if isinstance(found, Walk) and len(found.letters) > MOST_LETTERS:
         return NoWalk(f"more than {MOST_LETTERS} letters")
     if isinstance(found, Walk) and len(found.held) > MOST_HELD:
-        return NoWalk(f"conditions on the last events of more than {MOST_HELD} variables")
+        return NoWalk(f"conditions on more than {MOST_HELD} first or last events of other variables")
     return found
 
 
