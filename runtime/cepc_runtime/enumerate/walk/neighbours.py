@@ -146,7 +146,7 @@ def _place(key: FieldKey, condition: Condition, bindings: Bindings, variable: st
         return "earlier"
     if name in bindings.initial and name in bindings.surely:
         return "nowhere" if key.at == "prev" else "first"
-    if name not in bindings.surely or key.at == "prev":
+    if key.at == "prev" or not (name == bindings.last or name in bindings.surely):
         return "far"
     if name in bindings.single or key.at == "last":
         return Held(name, "last")
