@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from cepc_grammar.sql.syntax import FoundClause, MatchRecognize, RowsPerMatch
 
     from .binding import BoundPattern
+    from .naming import ClauseNames
     from .shape import PlacePattern, VariablePlace
     from .skipping import Skipping
     from .tables import RowTable
@@ -91,14 +92,7 @@ def _lowered(clause: MatchRecognize, table: RowTable, name: str, problems: list[
     none = None
     if has_empty and all(edge.at != "end" for edge in edges):  # before a row there is no end
         none = unused("no row", frozenset(one.name for one in of_ours.variables))
-    where: list[ast.Expression] = []
-    for variable in of_ours.variables:
-        if variable.variable in names.conditions:
-            writer = ConditionWriter(variable, of_ours, scope, used)
-            try:
-                where += writer.conditions(names.conditions[variable.variable], of_ours.place_of(variable))
-            except RefusedError as error:
-                problems.append(error.diagnostic)
+    where = _conditions(names, of_ours, scope, used, problems)
     where += at_edges(edges, of_ours, none, used)
     if clause.within is not None:
         where += within(clause.within, clause.order_by[0], order.order[0].column, of_ours, used)
@@ -107,9 +101,10 @@ def _lowered(clause: MatchRecognize, table: RowTable, name: str, problems: list[
     measures = MeasureWriter(of_ours, scope, used)
     of_rows = RowMeasureWriter(of_ours, scope, used, none) if clause.rows.every else measures
     asked = _measures(clause, of_rows, problems)
-    items = _with_rows(asked, order, table, used, clause.rows)
+    before, behind = _of_table(order, table, used, clause.rows)
+    items = [*before, *asked, *behind]
     shown = tuple(item.alias.text for item in items if item.alias is not None)
-    problems += _twice([*(item for item in items if item not in asked), *asked])
+    problems += _twice([*before, *behind, *asked])
     skip = skipping(clause.skip, scope, of_ours, used)
     check = None if skip.landing is None else _checked(skip, clause.skip.span, items, measures, none, used)
     kept = _kept(clause.rows, items, of_ours, none) if clause.rows.every else None
@@ -155,6 +150,21 @@ def _some_rows(pattern: PlacePattern | None, span: Span) -> tuple[PlacePattern, 
     return (numbered(without_nothing(pattern)), True) if empty == "last" else (pattern, False)
 
 
+def _conditions(
+    names: ClauseNames, of_ours: BoundPattern, scope: ClauseScope, used: UsedColumns, problems: list[Diagnostic]
+) -> list[ast.Expression]:
+    """What DEFINE says, as conjuncts of WHERE."""
+    where: list[ast.Expression] = []
+    for variable in of_ours.variables:
+        if variable.variable in names.conditions:
+            writer = ConditionWriter(variable, of_ours, scope, used)
+            try:
+                where += writer.conditions(names.conditions[variable.variable], of_ours.place_of(variable))
+            except RefusedError as error:
+                problems.append(error.diagnostic)
+    return where
+
+
 def _written(of_ours: BoundPattern, none: str | None) -> ast.Pattern:
     """The pattern of our query. An empty match is one of a row that has no variable of SQL's."""
 
@@ -181,21 +191,21 @@ def _names(returns: ast.Return, count: int) -> tuple[str, ...]:
     return tuple(item.alias.text for item in returns.items[:count] if item.alias is not None)
 
 
-def _with_rows(
-    measures: list[ast.Item], order: RowOrder, table: RowTable, used: UsedColumns, rows: RowsPerMatch
-) -> list[ast.Item]:
-    """The columns of the partition, and measures; of ALL ROWS PER MATCH those of the order before these, and the rest
-    of the row behind them. Raises RefusedError.
+def _of_table(
+    order: RowOrder, table: RowTable, used: UsedColumns, rows: RowsPerMatch
+) -> tuple[list[ast.Item], list[ast.Item]]:
+    """The columns before the measures and behind them: of the partition; with ALL ROWS PER MATCH of the order, and the
+    rest of the row. Raises RefusedError.
     """
     if not rows.every:
-        return [*_columns(order.partition, rows.span), *measures]
+        return _columns(order.partition, rows.span), []
     for column, type_ in table.others.items():
         raise RefusedError(say.unshown_column(rows, column, type_))
     for column in table.types:
         used.use(column)
     first = dict.fromkeys((*order.partition, *(key.column for key in order.order)))
     rest = [column for column in table.types if column not in first]
-    return [*_columns(first, rows.span), *measures, *_columns(rest, rows.span)]
+    return _columns(first, rows.span), _columns(rest, rows.span)
 
 
 def _kept(rows: RowsPerMatch, items: list[ast.Item], of_ours: BoundPattern, none: str | None) -> str | None:
