@@ -194,6 +194,10 @@ KNOWN: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
         "MEASURES COUNT(*) AS n PATTERN (A+) DEFINE A AS LAST(A.a, 2) IS NULL OR A.a < LAST(A.a, 2)",
         [("x", 4), ("x", 3), ("x", 1), ("y", 3), ("y", 1)],
     ),
+    "the second row may be the one at hand": (
+        "MEASURES FIRST(A.a) AS a, FIRST(A.a, 1) AS b PATTERN (A{2}) DEFINE A AS COALESCE(FIRST(A.a, 1), 20) >= 17",
+        [("x", 12, 17), ("x", 8, 20), ("x", 21, 19)],
+    ),
     "above the second row of another variable": (
         "MEASURES COUNT(*) AS n PATTERN (A+ B+) DEFINE A AS A.a < 18, B AS B.a > FIRST(A.a, 1)",
         [("x", 8), ("y", 3)],
