@@ -492,7 +492,7 @@ def running_not_allowed(span: Span, name: str, where: str) -> Diagnostic:
         "E0336", f"RUNNING {name} out of place", span, f"RUNNING is not allowed in {where}",
         notes=("it is of the events of a variable up to the one of which a condition is asked",),
         hint=f"leave RUNNING out: {name} is of the whole match then; in WHERE and in `RETURN EACH …` "
-        f"`RUNNING {name}(v.x)` is of the events up to one",
+        f"`RUNNING {_of_events(name, 'v')}` is of the events up to one",
     )  # fmt: skip
 
 
@@ -511,14 +511,18 @@ def running_of_all(span: Span) -> Diagnostic:
     )  # fmt: skip
 
 
-def running_beside_others(span: Span, variable: str, others: Iterable[str]) -> Diagnostic:
+def _of_events(name: str, variable: str) -> str:
+    return f"{name}({variable})" if name == "COUNT" else f"{name}({variable}.x)"
+
+
+def running_beside_others(span: Span, name: str, variable: str, others: Iterable[str]) -> Diagnostic:
     names = ", ".join(f"`{o}`" for o in others)
     return Diagnostic(
         "E0336", "RUNNING beside another variable", span,
         f"a condition with RUNNING of `{variable}` mentions `{variable}` alone; this mentions {names} too",
         notes=(f"it is asked of every event of `{variable}`, whatever the rest of the match is",),
-        hint=f"conditions joined by AND can stand apart; with what is of {names}, `SUM({variable}.x)` without RUNNING,"
-        f" over all of `{variable}`, can be compared",
+        hint=f"conditions joined by AND can stand apart; with what is of {names}, `{_of_events(name, variable)}` "
+        f"without RUNNING, over all of `{variable}`, can be compared",
     )  # fmt: skip
 
 

@@ -105,14 +105,14 @@ def _beside_running(written: ast.Expression, typed: Expression) -> list[Diagnost
     """Conditions with what is RUNNING that mention other variables too, or what is not known yet of the same."""
     errors: list[Diagnostic] = []
     for conjunct in conjuncts(typed):
-        running = next((a.variable for a in aggregates_in(conjunct) if a.running), None)
-        if running is None:
+        found = next((a for a in aggregates_in(conjunct) if a.running), None)
+        if found is None or (running := found.variable) is None:
             continue
         others = [v for v in variables(conjunct) if v != running]
         ends = [f.event for f in fields(conjunct) if f.at == "last" or (f.at == "first" and f.places)]
         whole = [a.function.written for a in aggregates_in(conjunct) if not a.running]
         if others:
-            errors.append(say.running_beside_others(written.span, running, others))
+            errors.append(say.running_beside_others(written.span, found.function.written, running, others))
         elif ends or whole:
             errors.append(say.running_beside_later(written.span, running, ends[0] if ends else "", *whole[:1]))
     return errors

@@ -66,6 +66,7 @@ def _scoped(checked: model.Query) -> list[model.Condition]:
 
 def enumeration(checked: model.Query, built: Built) -> Iterator[Diagnostic]:
     """Conditions of an aggregate query that cannot be checked while counting."""
+    from cepc_runtime.enumerate.budget import other_bound
     from cepc_runtime.plan.positions import ConditionPlan
 
     negated = {v.name for v in checked.variables if v.negated}
@@ -79,7 +80,8 @@ def enumeration(checked: model.Query, built: Built) -> Iterator[Diagnostic]:
         why = _why_enumerated(plan, checked, built.positions, in_not=not negated.isdisjoint(plan.variables))
         if why is not None:
             reported.add(plan.text)
-            yield say.enumeration(condition.span, condition.text, why)
+            cure = other_bound(condition.text) if checked.select == "ANY" else None
+            yield say.enumeration(condition.span, condition.text, why, cure)
 
 
 def _why_enumerated(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
@@ -31,6 +32,21 @@ _TRIED_FOR_EACH: Final = 100
 """Candidates that conditions exclude cost less than the partial matches that they let through, but not nothing."""
 
 
+_AT_MOST: Final = re.compile(r"(COUNT\([^()*]+\)) (<=?) ([0-9]{1,9})")
+
+
+def other_bound(condition: str) -> str | None:
+    """What to write instead of a COUNT of all events that a match may have of a variable: in the words of a cure."""
+    found = _AT_MOST.fullmatch(condition)
+    most = 0 if found is None else int(found[3]) - (found[2] == "<")
+    if found is None or most < 1:
+        return None
+    return (
+        f"a quantifier has the bound without listing: `{{1,{most}}}` in place of `+`; "
+        f"`RUNNING {condition}` lists nothing beyond it"
+    )
+
+
 LONGER: Final = "; a larger --most, or spark.cepc.most in Spark's configuration, lets it go on for longer"
 
 
@@ -55,6 +71,8 @@ class TooManyPartialMatchesError(RuntimeError):
 
     @property
     def cure(self) -> str:
+        if self.condition is not None and self.select == "ANY" and (bound := other_bound(self.condition)):
+            return bound
         if self.matches:
             any_event = "SELECT NEXT, " if self.select == "ANY" else ""
             return f"{any_event}a shorter WITHIN or conditions on single events let fewer begin"

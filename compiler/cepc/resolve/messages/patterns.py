@@ -255,8 +255,10 @@ def overflow(span: Span, part: Span) -> Diagnostic:
     )
 
 
-def enumeration(span: Span, text: str, why: OneOf["NOT", "apart", "NEXT", "RUNNING", "whole"]) -> Diagnostic:
-    """`NEXT` is the query's SELECT, where nothing but that is the reason."""
+def enumeration(
+    span: Span, text: str, why: OneOf["NOT", "apart", "NEXT", "RUNNING", "whole"], cure: str | None
+) -> Diagnostic:
+    """`NEXT` is the query's SELECT, where nothing but that is the reason; `cure` is that of this condition alone."""
     selected = why == "NEXT"
     match why:
         case "NOT":
@@ -279,7 +281,10 @@ def enumeration(span: Span, text: str, why: OneOf["NOT", "apart", "NEXT", "RUNNI
             + ("" if selected else ", which under `+` doubles with every event"),
             f"a job with too many of them stops with an error that names `{text}`",
         ),
-        hint="cheap are conditions on single events and `[ ]`"
-        if selected
-        else "cheap are neighbours in a SEQ, PREV, LAST before and FIRST behind a neighbour, and `[ ]`",
+        hint=cure
+        or (
+            "cheap are conditions on single events and `[ ]`"
+            if selected
+            else "cheap are neighbours in a SEQ, PREV, LAST before and FIRST behind a neighbour, and `[ ]`"
+        ),
     )
