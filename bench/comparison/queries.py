@@ -135,7 +135,7 @@ BIDS_TABLE = f"`at` BIGINT, kind STRING, auction BIGINT, bidder BIGINT, price BI
 
 def nexmark() -> Workload:
     """Its queries 0 and 3 on patterns. Its 1 and 2 (`A AS AVG(A.price) < 10000`) ask for an average that runs while the
-    match grows, which cepc's conditions do not have.
+    match grows, `RUNNING AVG(a.price) < 10000`, and are not here yet.
     """
     return Workload(BIDS, BIDS_TABLE, (_decreasing(), _drop()), "WHERE kind = 'Bid'")
 
