@@ -129,6 +129,16 @@ def test_an_argument_is_computed_of_no_event_beside_matches() -> None:
     assert rows("RUNNING SUM(10 DIV B.x) AS s", "1B0 2A5 3B2", rest) == [(None,), (5,)]
 
 
+def test_a_column_called_each_alone_is_in_backquotes() -> None:
+    stream = "STREAM s (at BIGINT, kind STRING, each BIGINT) EVENT TIME at UNIT s EVENT TYPE kind IN ('A');\n"
+    text = stream + "QUERY q RETURN each PATTERN A WHERE [each] WITHIN 1 s;"
+    (found,) = cepc.check(text).diagnostics
+    assert found.replacement is not None
+    cured = text[: found.span.start] + found.replacement + text[found.span.end :]
+    assert "RETURN `each` PATTERN" in cured
+    assert cepc.check(cured).ok
+
+
 @pytest.mark.parametrize("text", ["each", "each.x", "each + 1", "EACH x", "EACH each", "EACH *, x", "EACH (-x)"])
 def test_each_is_a_word_before_a_column_alone(text: str) -> None:
     parsed = parse(Source("t", f"QUERY q RETURN {text} AS n PATTERN A WITHIN 1 h;".replace("x AS n", "x")))

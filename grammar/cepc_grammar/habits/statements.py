@@ -252,8 +252,12 @@ def ends_before_clause(spot: Spot) -> Diagnostic | None:
     if spot.text(-2) == ",":
         title, label = f"`,` before {before}", f"nothing follows it but {before}, which begins a clause"
         return wrong(spot.span(-2), title, label, "remove `,`", "")
-    title = f"something is missing before {before}"
-    return wrong(spot.span(-2), title, f"`{shown_text(spot.text(-2))}` requires something after it")
+    title, written = f"something is missing before {before}", spot.text(-2)
+    label = f"`{shown_text(written)}` requires something after it"
+    if _is_return_each(spot):
+        hint = f"in backquotes it is a column of that name: RETURN `{written}`"
+        return wrong(spot.span(-2), title, label, hint, f"`{written}`")
+    return wrong(spot.span(-2), title, label)
 
 
 def comma_before_pattern(spot: Spot) -> Diagnostic | None:
@@ -265,6 +269,11 @@ def comma_before_pattern(spot: Spot) -> Diagnostic | None:
     return wrong(spot.span(back - 1), "`,` before PATTERN", label, "remove `,`", "")
 
 
+def _is_return_each(spot: Spot) -> bool:
+    """Anywhere else `each` is a name."""
+    return (spot.word(-3), spot.word(-2)) == ("RETURN", "EACH")
+
+
 def _breaks_off(spot: Spot) -> bool:
     """Whether a clause's first word stands where an operand would; one that begins no line, and comes again, may be a
     column that is called so.
@@ -272,7 +281,7 @@ def _breaks_off(spot: Spot) -> bool:
     if not spot.tokens[spot.at - 1].first_on_line and spot.word(-1) in (t.upper for t in spot.tokens[spot.at :]):
         return False
     if spot.is_name(-2):
-        return spot.word(-2) in _REQUIRE_MORE
+        return spot.word(-2) in _REQUIRE_MORE or _is_return_each(spot)
     in_pattern = (
         next((t.upper for t in reversed(spot.tokens[: spot.at - 1]) if t.upper in CLAUSE_STARTS), "") == "PATTERN"
     )
