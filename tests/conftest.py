@@ -2,7 +2,6 @@
 
 import inspect
 import os
-from functools import cache
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING
 
@@ -41,15 +40,10 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.xdist_group("spark"))
     if isinstance(item, pytest.Function):
         function = inspect.unwrap(item.function)
-        if _uses(function, "hold"):
+        if _comes_to(function, "hold", set()):
             item.add_marker("property")
-        if _uses(function, "subprocess"):
+        if _comes_to(function, "subprocess", set()):
             item.add_marker("process")
-
-
-@cache  # a function is a test for each of its parameters
-def _uses(function: object, name: str) -> bool:
-    return _comes_to(function, name, set())
 
 
 def _comes_to(function: object, name: str, seen: set[object]) -> bool:
@@ -64,7 +58,6 @@ def _comes_to(function: object, name: str, seen: set[object]) -> bool:
     )
 
 
-@cache
 def _names(code: CodeType) -> frozenset[str]:
     inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
     return frozenset(code.co_names).union(*map(_names, inner))
