@@ -85,7 +85,8 @@ OTHERS = {
 # Modules that make aggregates of their own; none compares one.
 MAKING = {
     "cepc/resolve/results.py", "cepc_runtime/sql/expression.py", "cepc_runtime/panes/shared_panes.py",
-    "cepc_runtime/enumerate/extremes.py",
+    "cepc_runtime/enumerate/extremes.py", "cepc/row_patterns/aggregating.py", "cepc/row_patterns/conditions.py",
+    "cepc/row_patterns/each_row.py",
 }  # fmt: skip
 
 

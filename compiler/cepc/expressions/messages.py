@@ -512,7 +512,8 @@ def running_of_all(span: Span) -> Diagnostic:
 
 
 def _of_events(name: str, variable: str) -> str:
-    return f"{name}({variable})" if name == "COUNT" else f"{name}({variable}.x)"
+    function = aggregate_written(name)
+    return f"{name}({variable})" if function is not None and function.counts else f"{name}({variable}.x)"
 
 
 def running_beside_others(span: Span, name: str, variable: str, others: Iterable[str]) -> Diagnostic:

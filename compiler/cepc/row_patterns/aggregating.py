@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from cepc_grammar import ast
 from cepc_grammar.sql.syntax import ALL_COLUMNS
 from cepc_runtime.cheap_dataclass import dataclass
+from cepc_runtime.sql.aggregate_functions import COUNT, SUM
 
 from . import build
 from . import messages as say
@@ -101,11 +102,11 @@ class AggregateWriter:
             one = replace(aggregate, call=replace(aggregate.call, function=ast.Name(function, span)))
             return [self.over_one(one, name, running=running) for name in names]
 
-        sums, zero = of_each("SUM"), build.whole(0, span)
+        sums, zero = of_each(SUM.written), build.whole(0, span)
         whole = added([build.call("coalesce", [one, zero], span) for one in sums], span)
         if not aggregate.function.divided:
             return build.where(build.is_there(build.call("coalesce", sums, span), span), whole, span)
-        count = added(of_each("COUNT"), span)
+        count = added(of_each(COUNT.written), span)
         return build.where(ast.Binary(">", count, zero, span), ast.Binary("/", whole, count, span), span)
 
     def _is_exact(self, aggregate: RowAggregate) -> bool:

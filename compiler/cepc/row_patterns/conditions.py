@@ -7,7 +7,7 @@ from typing import Literal as OneOf
 
 from cepc_grammar import ast
 from cepc_runtime.cheap_dataclass import dataclass
-from cepc_runtime.sql.aggregate_functions import aggregate_written
+from cepc_runtime.sql.aggregate_functions import COUNT, aggregate_written
 
 from ..resolve.walk import conjuncts, references, rewrite, walk
 from . import build
@@ -66,7 +66,9 @@ class ConditionWriter:
 
     def _count(self, span: Span) -> ast.Expression:
         """The rows of the variable up to the one at hand."""
-        return build.call("COUNT", [ast.Reference((ast.Name(self.variable.name, span),), span)], span, running=True)
+        return build.call(
+            COUNT.written, [ast.Reference((ast.Name(self.variable.name, span),), span)], span, running=True
+        )
 
     def _about_it(self, conjunct: ast.Expression) -> ast.Expression:
         """A condition that mentions the variable, for one that does not is of every match."""

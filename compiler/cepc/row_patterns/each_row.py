@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from cepc_grammar import ast
 from cepc_grammar.sql.syntax import FINAL
 from cepc_runtime.cheap_dataclass import dataclass
-from cepc_runtime.sql.aggregate_functions import VARIABLE, aggregate_written
+from cepc_runtime.sql.aggregate_functions import COLLECT, COUNT, MAX, VARIABLE, aggregate_written
 
 from ..resolve.walk import rewrite
 from . import build
@@ -139,11 +139,11 @@ class RowMeasureWriter:
         """In the list of all rows of a variable of ours, by how many there are so far."""
 
         def value(name: str) -> ast.Expression:
-            count = build.call("COUNT", [ast.Reference((ast.Name(name, span),), span)], span, running=True)
+            count = build.call(COUNT.written, [ast.Reference((ast.Name(name, span),), span)], span, running=True)
             at = ast.Binary("-", count, build.whole(asked.offset + 1, span), span)
 
             def of_column(column: ast.Reference) -> ast.Expression:
-                every = build.call("COLLECT", [self.used.of(name, column, asked.places)], span)
+                every = build.call(COLLECT.written, [self.used.of(name, column, asked.places)], span)
                 return ast.Index(every, ast.Cast(at, ast.TypeExpr("INT"), False, span), span)
 
             found = of_row(asked.body, of_column)
@@ -161,7 +161,7 @@ class RowMeasureWriter:
 
     def _latest(self, names: Sequence[str], value: Callable[[str], ast.Expression], span: Span) -> ast.Expression:
         """The value for the variable of ours that has the last row so far of some."""
-        numbers = [build.call("MAX", [self.used.number_of(name, span)], span, running=True) for name in names]
+        numbers = [build.call(MAX.written, [self.used.number_of(name, span)], span, running=True) for name in names]
         latest = numbers[0] if len(numbers) == 1 else build.call("GREATEST", numbers, span)
         branches = (
             ast.Branch(ast.Binary("=", latest, number, span), value(name), span)

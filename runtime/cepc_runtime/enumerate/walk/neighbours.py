@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldEvent:
     """The first or last event so far that is bound to the variable, which the event read next is not."""
 
     variable: str
@@ -29,7 +29,7 @@ class Held:
 
 
 if TYPE_CHECKING:
-    Place = OneOf["later", "earlier", "first", "nowhere", "far"] | Held
+    Place = OneOf["later", "earlier", "first", "nowhere", "far"] | HeldEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class PairTest:
     """Of an event and the `other`: the one read just before it, the first of the match, or one that is held."""
 
     comparison: Comparison
-    other: OneOf["earlier", "first"] | Held
+    other: OneOf["earlier", "first"] | HeldEvent
 
     @property
     def from_first(self) -> bool:
@@ -117,7 +117,7 @@ def tests_on(
         places = {key: _place(key, condition, bindings, variable, check.extent == "new") for key in condition.keys}
         if "nowhere" in places.values():  # there is none with the event
             continue
-        if not holds and any(isinstance(place, Held) for place in places.values()):
+        if not holds and any(isinstance(place, HeldEvent) for place in places.values()):
             return condition
         tests = _tests(condition.plan.expression, places)
         if tests is None:
@@ -149,8 +149,8 @@ def _place(key: FieldKey, condition: Condition, bindings: Bindings, variable: st
     if key.at == "prev" or not (name == bindings.last or name in bindings.surely):
         return "far"
     if name in bindings.single or key.at == "last":
-        return Held(name, "last")
-    return Held(name, "first") if key.at == "first" else "far"
+        return HeldEvent(name, "last")
+    return HeldEvent(name, "first") if key.at == "first" else "far"
 
 
 def _own_place(key: FieldKey, condition: Condition, bindings: Bindings, new: bool) -> Place:
@@ -180,7 +180,7 @@ def _tests(expression: Expression, places: Mapping[FieldKey, Place]) -> tuple[Pa
         if len(others) != 1 or compared is None or compared.later.type != compared.earlier.type:
             return None
         match others.pop():
-            case "earlier" | "first" | Held() as other:
+            case "earlier" | "first" | HeldEvent() as other:
                 found.append(PairTest(compared, other))
             case _:
                 return None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from .neighbours import Held
+from .neighbours import HeldEvent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -165,7 +165,7 @@ class _Builder:
                 return BEFORE
             case "first":
                 return FIRST
-            case Held():
+            case HeldEvent():
                 return PLACES + self._walk.held.index(test.other)
 
     def _appended(self, records: Sequence[Sequence[int]]) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from ...cheap_dataclass import dataclass
 from ...plan.select import SelectContiguous, SelectNext
 from ..checks import Check
 from ..selection import due_so_far
-from .neighbours import Held, bindings_of, tests_on, vacuous
+from .neighbours import HeldEvent, bindings_of, tests_on, vacuous
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -96,14 +96,14 @@ class Walk:
                 into = self.states[0].options
             case "earlier":
                 into = tuple(option for option in every if option.target in sources)
-            case Held(variable=variable):
+            case HeldEvent(variable=variable):
                 into = tuple(option for option in every if option.variable == variable)
         return frozenset(later), frozenset(letter for option in into for letter in option.letters)
 
     @property
-    def held(self) -> tuple[Held, ...]:
+    def held(self) -> tuple[HeldEvent, ...]:
         """Of what tests are that is held."""
-        return tuple(dict.fromkeys(test.other for test in self.tests if isinstance(test.other, Held)))
+        return tuple(dict.fromkeys(test.other for test in self.tests if isinstance(test.other, HeldEvent)))
 
     @property
     def is_linked(self) -> bool:

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from ...plan.physical import PhysicalPlan
     from .query import Continuous
-    from .sinks import Directories
 
 HANDED_ON: Final = 1 << 20
 """Bytes of rows and texts that a bucket tells the driver in a micro-batch."""
@@ -69,6 +68,12 @@ class TellsFiles:
         tables = defaultdict[int, list[Any]](list)
         for number, table in rows:
             tables[number].append(table)
+        try:
+            return self._all_of(tables, texts, metrics)
+        except OSError as error:
+            return [self.error(_unwritten(error, self._folder))]
+
+    def _all_of(self, tables: Mapping[int, Sequence[Any]], texts: Mapping[str, list[str]], metrics: str) -> list[bytes]:
         found, files, left = [_bytes(METRICS, _lines([metrics]))], list[tuple[str, str]](), HANDED_ON
         for number, own in tables.items():
             table = pa.concat_tables(own)
@@ -94,11 +99,15 @@ class TellsFiles:
 
     def _placed(self, content: Any, ending: str) -> str:
         """The name of a new file with this content."""
-        assert isinstance(self.form.where, Placed)
-        folder, name = Path(self.form.where.folder), _new_name(ending)
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content)
+        name = _new_name(ending)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        (self._folder / name).write_bytes(content)
         return name
+
+    @property
+    def _folder(self) -> Path:
+        assert isinstance(self.form.where, Placed)
+        return Path(self.form.where.folder)
 
 
 def _bytes(what: str, table: Any) -> bytes:
@@ -122,6 +131,11 @@ def _text(lines: Iterable[str]) -> bytes:
 
 def _new_name(ending: str) -> str:
     return f"part-{uuid.uuid4()}{ending}"
+
+
+def _unwritten(error: OSError, folder: Path) -> str:
+    why = f"{error.filename or folder} cannot be written: {error.strerror or error}"
+    return f"{why}; the same command goes on from the checkpoint"
 
 
 # ---- the driver's side -----------------------------------------------------------------------------------------------
@@ -174,11 +188,15 @@ class OneMachine:
         return told(blob.as_buffer() for blob in table_from(blobs).column(0))
 
     def write(self, found: Told, plan: PhysicalPlan, batch: str) -> None:
-        """Give each query that has rows, and what is lost, a directory of this name, in the place of an older one."""
+        """Give each query that has rows, and what is lost, a directory of this name, in the place of an older one.
+        Raises JobError.
+        """
         rows = [self._rows(found, plan, number, batch) for number in range(len(plan.queries))]
         lost = [self._texts(found, what, folder / batch) for what, folder in self.lost.items()]
         try:
             at_once([write for write in (*rows, *lost) if write is not None], AT_ONCE)
+        except OSError as error:
+            raise JobError(_unwritten(error, self.output)) from error
         finally:
             shutil.rmtree(self.unfinished, ignore_errors=True)
 
@@ -211,22 +229,20 @@ class OneMachine:
         made.rename(place)
 
 
-def one_machine(
-    spark: SparkSession, what: Continuous, sink: Directories, lost: Mapping[str, str]
-) -> OneMachine | InRows:
-    """How the rows of a stream get into files: rows, of which Spark makes them, where it was told more of them than we
-    know to do, or not all that is written is on one machine with the workers.
+def one_machine(spark: SparkSession, what: Continuous, output: str, lost: Mapping[str, str]) -> OneMachine | InRows:
+    """How the rows of a stream get into files of Parquet: as rows, of which Spark makes them, where the session says
+    more of them than we know to do, or not all that is written is on one machine with the workers.
     """
-    if sink.form != "parquet" or sink.options or is_remote():
+    if is_remote():
         return IN_ROWS
     types = frozenset(type_ for query in what.plan.queries for _, type_ in result_columns(query, what.plan.stream))
-    form = parquet_form(spark, path_of(f"{sink.folder.rstrip('/')}/{UNFINISHED}", what.queries[0]), types)
+    form = parquet_form(spark, path_of(f"{output.rstrip('/')}/{UNFINISHED}", what.queries[0]), types)
     places = {name: whole_path(spark, folder) for name, folder in lost.items()}
     if any(scheme != "file" for scheme, _ in places.values()):
         return IN_ROWS
     match form:
         case InFiles(where=Placed(unfinished)):
             folders = {name: Path(path) for name, (_, path) in places.items()}
-            return OneMachine(form, Path(unfinished), Path(whole_path(spark, sink.folder)[1]), folders)
+            return OneMachine(form, Path(unfinished), Path(whole_path(spark, output)[1]), folders)
         case _:
             return IN_ROWS

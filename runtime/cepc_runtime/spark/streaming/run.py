@@ -44,8 +44,9 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from ..forms import Form
+    from ..forms import Form, InRows
     from .lease import Lease
+    from .one_machine import OneMachine
     from .query import Continuous, Streamed
     from .sinks import Sink
     from .store import Store
@@ -207,7 +208,9 @@ def start(
     lease = place.lease()
     look = look_at_new_files(events, place.store, folder)
     lost = {name: to for name, to in ((LATE, folders.late), (DEAD, folders.dead)) if to is not None}
-    how = one_machine(spark, what, sink, lost) if isinstance(sink, Directories) else IN_ROWS
+    how: OneMachine | InRows = IN_ROWS
+    if isinstance(sink, Directories) and sink.is_usual_parquet:
+        how = one_machine(spark, what, sink.folder, lost)
     writing = Writing(what, sink, how, lost, lease, folder, look)
     lease.keep(lambda: query is None or query.isActive or writing.is_amid)
     try:

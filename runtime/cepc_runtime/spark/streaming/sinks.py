@@ -85,6 +85,11 @@ class Directories:
     options: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def is_usual_parquet(self) -> bool:
+        """Whether files are as the session says, and nobody else."""
+        return self.form == "parquet" and not self.options
+
+    @property
     def _given(self) -> dict[str, str]:
         return defaults(self.form, self.options)
 
