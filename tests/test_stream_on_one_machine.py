@@ -122,6 +122,22 @@ def test_the_first_error_of_a_bucket_is_raised_before_anything_is_written() -> N
         told(map(pa.py_buffer, blobs))
 
 
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan, own = plain(), machine(tmp_path)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "q").write_text("a file")
+    blobs = TellsFiles(plan, own.form).all_of([(0, tables(1))], {}, "{}")
+    with pytest.raises(JobError, match=r"/out/q/_batch=0 cannot be written: Not a directory; the same command goes on"):
+        own.write(told(map(pa.py_buffer, blobs)), plan, "batch=0")
+    monkeypatch.setattr(one_machine, "HANDED_ON", 0)
+    (tmp_path / "out" / "_unfinished").write_text("a file")
+    (error,) = TellsFiles(plan, own.form).all_of([(0, tables(1))], {}, "{}")
+    with pytest.raises(
+        JobError, match=r"/out/_unfinished/q cannot be written: Not a directory; the same command goes on"
+    ):
+        told([pa.py_buffer(error)])
+
+
 def machine_form() -> InFiles:
     return InFiles("none", "INT96", "4.1.0", Placed("nowhere", "w"))
 
