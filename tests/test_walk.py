@@ -211,8 +211,10 @@ def small_blocks_and_runs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(walk_loop, "LONG", (0, 1 << 24)[seed // 9 % 2])
 
 
-@pytest.mark.unhurried
-def test_matches_that_are_walked_are_those_that_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+def compared(
+    program: Callable[[Random], str], events: Callable[[Random], Any], monkeypatch: pytest.MonkeyPatch
+) -> Counter[str]:
+    """What was seen of 400 random queries."""
     monkeypatch.setattr(machine_code._SO_FAR, "work", -(10**12))
     seen: Counter[str] = Counter()
     for seed in range(400):
@@ -220,6 +222,12 @@ def test_matches_that_are_walked_are_those_that_grow(monkeypatch: pytest.MonkeyP
         small_pieces(chance, monkeypatch)
         small_blocks_and_runs(seed, monkeypatch)
         compare(program(chance), events(chance), chance, seen)
+    return seen
+
+
+@pytest.mark.unhurried
+def test_matches_that_are_walked_are_those_that_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = compared(program, events, monkeypatch)
     assert min(seen[f"walked with {select}"] for select in ("NEXT", "CONTIGUOUS")) > 80, seen
     assert min(seen["tests of the one before"], seen["tests of the first"]) > 30, seen
     assert seen["gaps"] > 20, seen
@@ -257,13 +265,7 @@ def test_a_silence_may_reach_over_all_of_time(select: str, length: int, expected
 def test_matches_that_go_round_a_loop_as_far_as_their_first_event_lets_them_are_those_that_grow(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(machine_code._SO_FAR, "work", -(10**12))
-    seen: Counter[str] = Counter()
-    for seed in range(400):
-        chance = Random(seed)
-        small_pieces(chance, monkeypatch)
-        small_blocks_and_runs(seed, monkeypatch)
-        compare(looping(chance), series(chance), chance, seen)
+    seen = compared(looping, series, monkeypatch)
     assert seen["loops"] > 300, seen
     assert seen["matches of loops"] > 1000, seen
     assert seen["gaps"] > 10, seen
@@ -271,13 +273,7 @@ def test_matches_that_go_round_a_loop_as_far_as_their_first_event_lets_them_are_
 
 @pytest.mark.unhurried
 def test_matches_with_conditions_on_an_event_that_is_held_are_those_that_grow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine_code._SO_FAR, "work", -(10**12))
-    seen: Counter[str] = Counter()
-    for seed in range(400):
-        chance = Random(seed)
-        small_pieces(chance, monkeypatch)
-        small_blocks_and_runs(seed, monkeypatch)
-        compare(holding(chance), series(chance), chance, seen)
+    seen = compared(holding, series, monkeypatch)
     assert seen["tests of one that is held"] > 120, seen
     assert seen["matches of those"] > 120, seen
 
