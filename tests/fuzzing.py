@@ -15,6 +15,7 @@ import traceback
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from types import FrameType
 
 SECONDS: Final = 5
+"""Of a processor of the usual speed, which adds a million numbers up in USUAL seconds."""
+USUAL: Final = 0.05
 MEGABYTES: Final = 500  # beside what the process has that it is forked from, which may be a worker of the tests
 
 
@@ -44,14 +47,24 @@ class Answered:
         return "\n".join([f"{self.examples:,} examples, {self.through:,} went all the way{excused}", *self.failures])
 
 
-def _hang(_signal: int, frame: FrameType | None) -> None:
+def patience() -> float:
+    """So many seconds of this processor as are SECONDS of the usual one. Half as fast, it took more than five for what
+    takes three, and that was no hang.
+    """
+    started, total = time.process_time(), 0
+    for number in range(1_000_000):
+        total += number
+    return SECONDS * max(1.0, (time.process_time() - started) / USUAL)
+
+
+def _hang(seconds: float, _signal: int, frame: FrameType | None) -> None:
     """Machine code that is made, once for an installation, takes longer and is no hang."""
     while frame is not None:
         if frame.f_code is translate.__code__:
-            signal.setitimer(signal.ITIMER_PROF, SECONDS)
+            signal.setitimer(signal.ITIMER_PROF, seconds)
             return
         frame = frame.f_back
-    raise TimeoutError(f"more than {SECONDS} seconds")
+    raise TimeoutError(f"more than {seconds:.1f} seconds")
 
 
 def _data() -> int:
@@ -66,12 +79,13 @@ def _work(answer: Callable[[int, Path], bool], start: tuple[int, int], until: fl
     """
     limit = _data() + (MEGABYTES << 20)
     resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-    signal.signal(signal.SIGPROF, _hang)
+    most = patience()
+    signal.signal(signal.SIGPROF, partial(_hang, most))
     warnings.simplefilter("error", RuntimeWarning)  # numpy's, which would be on somebody's terminal
     at, (number, through) = Path(folder, "at"), start
     while time.time() < until:
         at.write_text(f"{number} {through}")
-        signal.setitimer(signal.ITIMER_PROF, SECONDS)
+        signal.setitimer(signal.ITIMER_PROF, most)
         try:
             with tempfile.TemporaryDirectory(dir=folder) as place:
                 through += answer(number, Path(place))
