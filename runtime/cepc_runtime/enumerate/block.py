@@ -66,14 +66,14 @@ def concatenate(blocks: Sequence[MatchBlock]) -> MatchBlock:
     """The rows of blocks of the same parent, in one. Some may have rows of which a condition could not be evaluated,
     and others none.
     """
-    if len(blocks) > 1 and any(block.undecided is not None for block in blocks):
+    if len(blocks) == 1:
+        return blocks[0]
+    if any(block.undecided is not None for block in blocks):
         blocks = [
             block if block.undecided is not None else replace(block, undecided=np.zeros(len(block), dtype=np.int64))
             for block in blocks
         ]
     first = blocks[0]
-    if len(blocks) == 1:
-        return first
     columns: dict[str, Any] = {
         name: np.concatenate([getattr(b, name) for b in blocks], axis=-1) for name in first._columns()
     }

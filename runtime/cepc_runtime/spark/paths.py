@@ -25,9 +25,7 @@ def misread(path: str) -> bool:
 
 def whole_path(spark: SparkSession, path: str) -> tuple[str, str]:
     """The scheme of the file system that it is on, and the path there."""
-    session: Any = spark
-    place = session._jvm.org.apache.hadoop.fs.Path(path)
-    system = place.getFileSystem(session._jsparkSession.sessionState().newHadoopConf())
+    system, place = _on_its_system(spark, path)
     return system.getUri().getScheme(), system.makeQualified(place).toUri().getPath()
 
 
@@ -35,9 +33,15 @@ def exists(spark: SparkSession, path: str) -> bool:
     """Whether there is a file or a directory of this very name."""
     if is_remote():
         return _is_found(spark, _PATTERN.sub(r"\\\g<0>", path))
+    system, place = _on_its_system(spark, path)
+    return bool(system.exists(place))
+
+
+def _on_its_system(spark: SparkSession, path: str) -> tuple[Any, Any]:
+    """Hadoop's file system that the path is on, and the path, as the JVM has them."""
     session: Any = spark
     place = session._jvm.org.apache.hadoop.fs.Path(path)
-    return bool(place.getFileSystem(session._jsparkSession.sessionState().newHadoopConf()).exists(place))
+    return place.getFileSystem(session._jsparkSession.sessionState().newHadoopConf()), place
 
 
 def as_itself(spark: SparkSession, path: str) -> str:
