@@ -274,6 +274,22 @@ def every_row(random: Random) -> Clause:
     )  # fmt: skip
 
 
+def with_unmatched(random: Random) -> Clause:
+    """A clause with the rows, too, that no match has."""
+    found = random.choice([*FURTHER, *ABOUT_MANY, *ABOUT_OTHERS, pattern(random, 2, "ABC"), _many(A, 0, None)])
+    variables = sorted(set(mentioned(found)))
+    named: list[str | None] = [None, *variables]
+    definitions = {v: condition(random, v, [v]) for v in variables if random.random() < 0.8}
+    measures = {f"m{i}": _running(random, named) for i in range(3)}
+    edges = random.choice(["^", "$"]) if random.random() < 0.1 else ""
+    within = random.choice([10, 25, 60]) if random.random() < 0.2 else None
+    order = (("t", random.choice(["", "DESC"])),) if within is None else (("at", ""),)
+    return Clause(
+        found, definitions, measures, {}, ("PAST LAST ROW", None), order, random.choice([("k",), ()]), within, edges,
+        "ALL ROWS PER MATCH WITH UNMATCHED ROWS",
+    )  # fmt: skip
+
+
 def _with_excluded(random: Random, found: Pattern) -> Pattern:
     match found:
         case sql.Var(name):

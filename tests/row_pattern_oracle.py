@@ -376,16 +376,19 @@ def rows_of(clause: Clause, table: Sequence[Row]) -> list[tuple[Any, ...]]:
     """The rows of the result. Raises SkipError."""
     found: list[tuple[Any, ...]] = []
     for rows in partitions(clause, table):
-        at, number = 0, 0
+        at, number, alone = 0, 0, set(range(len(rows)))
         while at < len(rows):
             labels = first_match(clause, rows, at)
             if labels is None:
                 at += 1
                 continue
             number += 1
+            alone -= set(range(at, at + max(len(labels), 1)))
             seen = Seen(rows, at, labels, number)
             found += all_rows(clause, seen) if clause.per_match.startswith("ALL") else [one_row(clause, seen)]
             at = following(clause, seen)
+        if "UNMATCHED" in clause.per_match:
+            found += (unmatched_row(clause, rows[at]) for at in sorted(alone))
     return found
 
 
@@ -412,6 +415,13 @@ def all_rows(clause: Clause, seen: Seen) -> Iterator[tuple[Any, ...]]:
             *measures,
             *(row[column] for column in COLUMNS if column not in first),
         )
+
+
+def unmatched_row(clause: Clause, row: Row) -> tuple[Any, ...]:
+    """A row that no match has, and at which no empty one is: its measures are null."""
+    first = dict.fromkeys((*clause.partition, *(column for column, _ in clause.order)))
+    others = (row[column] for column in COLUMNS if column not in first)
+    return (*(row[column] for column in first), *(None for _ in clause.measures), *others)
 
 
 def first_match(clause: Clause, rows: Sequence[Row], start: int) -> Labels | None:

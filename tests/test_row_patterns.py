@@ -75,6 +75,7 @@ KINDS: dict[str, Callable[[Random], sql.Clause]] = {
     "rows further back": clauses.further,
     "aggregates": clauses.aggregated,
     "all rows": clauses.every_row,
+    "unmatched rows": clauses.with_unmatched,
 }
 
 
@@ -252,6 +253,19 @@ ALL_ROWS: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
         "MEASURES MATCH_NUMBER() AS n ALL ROWS PER MATCH OMIT EMPTY MATCHES PATTERN (A*) DEFINE A AS a = 9",
         [("x", 3, 3, None, 9, 0)],
     ),
+    "rows that no match has": (
+        "MEASURES COUNT(*) AS n, CLASSIFIER() AS c, FINAL LAST(A.a) AS last ALL ROWS PER MATCH WITH UNMATCHED ROWS PATTERN (A B) DEFINE A AS a < 10, B AS a > 10",
+        [("x", 1, None, None, None, None, 12, 0), ("x", 2, None, None, None, None, 17, 0), ("x", 3, None, None, None, None, 9, 0),
+         ("x", 4, 1, "A", 8, None, 8, 0), ("x", 5, 2, "B", 8, None, 20, 0), ("x", 6, None, None, None, None, 21, 0),
+         ("x", 7, None, None, None, None, 19, 0), ("x", 8, None, None, None, None, 22, 0)]
+        + [("y", t, None, None, None, None, a, 0) for t, a in enumerate(PRICES["y"], 1)],
+    ),
+    "with empty matches there are no others": (
+        "MEASURES COUNT(*) AS n, MATCH_NUMBER() AS m ALL ROWS PER MATCH WITH UNMATCHED ROWS PATTERN (A{3}|()) DEFINE A AS a > 17",
+        [*(("x", t, 0, m, None, PRICES["x"][t - 1], 0) for t, m in ((1, 1), (2, 2), (3, 3), (4, 4), (8, 6)))]
+        + [("x", t, t - 4, 5, None, PRICES["x"][t - 1], 0) for t in (5, 6, 7)]
+        + [("y", t, 0, t, None, a, 0) for t, a in enumerate(PRICES["y"], 1)],
+    ),
     "rows that are not shown are of the match": (
         "MEASURES COUNT(*) AS n, CLASSIFIER() AS c ALL ROWS PER MATCH PATTERN (A {- A* -} B) DEFINE A AS a < 18, B AS a > 18",
         [("x", 1, 1, "A", None, 12, 0), ("x", 5, 5, "B", None, 20, 0)],
@@ -274,9 +288,21 @@ def test_a_known_task_has_all_its_rows(name: str) -> None:
 # ---- what is wrong, or not there -------------------------------------------------------------------------------------
 
 WRONG = {
-    "PARTITION BY k ORDER BY t MEASURES 1 AS n ALL ROWS PER MATCH WITH UNMATCHED ROWS PATTERN (A)": (
+    "ORDER BY t MEASURES 1 AS n ALL ROWS PER MATCH WITH UNMATCHED ROWS AFTER MATCH SKIP TO NEXT ROW PATTERN (A)": (
         "E0952",
         "ALL ROWS PER MATCH WITH UNMATCHED ROWS",
+    ),
+    "ORDER BY t MEASURES 1 AS n ALL ROWS PER MATCH WITH UNMATCHED ROWS PATTERN (A {- B -})": (
+        "E0952",
+        "ALL ROWS PER MATCH WITH UNMATCHED ROWS",
+    ),
+    "ORDER BY t MEASURES 1 AS n ALL ROWS PER MATCH WITH UNMATCHED ROWS PATTERN (^ A*)": (
+        "E0952",
+        "ALL ROWS PER MATCH WITH UNMATCHED ROWS",
+    ),
+    "ORDER BY t MEASURES MATCH_NUMBER() AS n ALL ROWS PER MATCH WITH UNMATCHED ROWS PATTERN (A)": (
+        "E0952",
+        "MATCH_NUMBER()",
     ),
     "PARTITION BY k ORDER BY t MEASURES 1 AS A ALL ROWS PER MATCH PATTERN (A)": ("E0953", "A"),
     "PARTITION BY k ORDER BY t MEASURES o AS o ALL ROWS PER MATCH PATTERN (A)": ("E0953", "o"),

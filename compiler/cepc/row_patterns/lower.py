@@ -24,6 +24,7 @@ from .navigation import ClauseScope, RefusedError
 from .numbered import NumberedRows, RowOrder, SortColumn, unused
 from .shape import emptiness, numbered, over_events, places_of, shaped, without_edges, without_nothing
 from .skipping import SkipCheck, skipping
+from .unmatched import check_unmatched, of_matches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -78,7 +79,6 @@ def _lowered(clause: MatchRecognize, table: RowTable, name: str, problems: list[
     """
     used, span = UsedColumns(table), clause.span
     order = _order(clause, table)
-    problems += [say.unmatched_rows(clause.rows)] if clause.rows.of_others == "WITH UNMATCHED" else []
     names, wrong = names_of(clause)
     problems += wrong
     scope = ClauseScope(table, names.rows)
@@ -89,11 +89,14 @@ def _lowered(clause: MatchRecognize, table: RowTable, name: str, problems: list[
     if rowless := set(names.variables.values()) - {place.variable for place in places_of(pattern)}:
         raise RefusedError(say.rowless(inner, rowless))
     of_ours = bound(pattern, names, scope, span, rows_shown=clause.rows.every)
+    unmatched = clause.rows.of_others == "WITH UNMATCHED"
+    if unmatched:
+        check_unmatched(clause, inner, has_empty=has_empty, edges=edges)
     none = None
-    if has_empty and all(edge.at != "end" for edge in edges):  # before a row there is no end
+    if unmatched or (has_empty and all(edge.at != "end" for edge in edges)):  # before a row there is no end
         none = unused("no row", frozenset(one.name for one in of_ours.variables))
     where = _conditions(names, of_ours, scope, used, problems)
-    where += at_edges(edges, of_ours, none, used)
+    where += at_edges(edges, of_ours, none if has_empty else None, used)
     if clause.within is not None:
         where += within(clause.within, clause.order_by[0], order.order[0].column, of_ours, used)
     if order.partition:
@@ -101,6 +104,8 @@ def _lowered(clause: MatchRecognize, table: RowTable, name: str, problems: list[
     measures = MeasureWriter(of_ours, scope, used)
     of_rows = RowMeasureWriter(of_ours, scope, used, none) if clause.rows.every else measures
     asked = _measures(clause, of_rows, problems)
+    if none is not None and not has_empty:
+        asked = [of_matches(item, none) for item in asked]
     before, behind = _of_table(order, table, used, clause.rows)
     items = [*before, *asked, *behind]
     shown = tuple(item.alias.text for item in items if item.alias is not None)
@@ -166,7 +171,9 @@ def _conditions(
 
 
 def _written(of_ours: BoundPattern, none: str | None) -> ast.Pattern:
-    """The pattern of our query. An empty match is one of a row that has no variable of SQL's."""
+    """The pattern of our query. An empty match is one of a row that has no variable of SQL's, and so is a row that no
+    match has.
+    """
 
     def event(place: VariablePlace) -> ast.Pattern:
         return ast.AnyEvent(ast.Name(of_ours.of(place).name, place.name.span), place.name.span)

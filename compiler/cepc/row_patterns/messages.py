@@ -27,10 +27,35 @@ if TYPE_CHECKING:
 # ---- what is not there -----------------------------------------------------------------------------------------------
 
 
-def unmatched_rows(rows: RowsPerMatch) -> Diagnostic:
+def unmatched_skip(rows: RowsPerMatch, skip: RowSkip) -> Diagnostic:
     return Diagnostic(
-        "E0952", "WITH UNMATCHED ROWS", rows.span, "only rows of matches are shown, and those of empty ones",
-        hint="leave WITH UNMATCHED ROWS out; a LEFT JOIN from the table to the result shows all rows",
+        "E0952", f"WITH UNMATCHED ROWS and AFTER MATCH SKIP {skip.mode}", rows.span,
+        "matches may overlap here, and whether a row is in one is known of none alone",
+        hint="write AFTER MATCH SKIP PAST LAST ROW, or leave it out and LEFT JOIN the table to the result",
+    )  # fmt: skip
+
+
+def unmatched_excluded(rows: RowsPerMatch, excluded: PatternVariable) -> Diagnostic:
+    name = excluded.name.text
+    return Diagnostic(
+        "E0952", f"`{{- {name} -}}` and WITH UNMATCHED ROWS", rows.span,
+        f"rows of {name} are in a match and would not be shown, as SQL does not allow either",
+        hint=f"write {name} without `{{-` and `-}}`, and leave its rows out by a WHERE behind the clause",
+    )  # fmt: skip
+
+
+def unmatched_edge(rows: RowsPerMatch, edge: Anchor) -> Diagnostic:
+    return Diagnostic(
+        "E0952", f"WITH UNMATCHED ROWS and `{_SIGNS[edge.at]}` around a pattern that matches no row, too", rows.span,
+        "some rows would be those of empty matches here, and others those of none",
+        hint="let the pattern match one row at least, by `+` for `*`, say",
+    )  # fmt: skip
+
+
+def unmatched_number(node: ast.Call) -> Diagnostic:
+    return Diagnostic(
+        "E0952", "MATCH_NUMBER() WITH UNMATCHED ROWS", node.span, "rows that no match has would count like matches",
+        hint="tell matches apart by a measure such as `FINAL FIRST(x)` of a column of ORDER BY, and leave this one out",
     )  # fmt: skip
 
 
