@@ -30,7 +30,7 @@ from cepc.codegen.compiling import job_of
 from cepc.running.session import quiet_session
 from cepc_runtime.spark.files import Files
 from cepc_runtime.spark.forms import IN_ROWS
-from cepc_runtime.spark.settings import FILES
+from cepc_runtime.spark.settings import OF_OUTPUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -269,7 +269,7 @@ def main() -> int:
     arguments = parser.parse_args()
     os.environ.setdefault("PYSPARK_SUBMIT_ARGS", f"--driver-memory {arguments.memory} pyspark-shell")
     spark = quiet_session()
-    for setting, value in FILES.items():  # as a job does
+    for setting, value in OF_OUTPUT.items():  # as a job does
         spark.conf.set(setting, value)
     spark.conf.set("spark.sql.shuffle.partitions", str(arguments.partitions))
     with tempfile.TemporaryDirectory() as folder:

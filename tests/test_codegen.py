@@ -220,7 +220,7 @@ def test_names_strings_and_comments_never_become_code(evil: str) -> None:
     text = f"""/* {evil.replace("*/", "")} */
 STREAM {quoted(flat)} (at TIMESTAMP, {quoted("c" + flat)} STRING, {quoted("k" + flat)} STRING)
 EVENT TIME at EVENT TYPE {quoted("k" + flat)} IN ({escaped(evil)}, 'B') FROM PARQUET {escaped(evil)};
-QUERY {quoted("q" + flat)} RETURN COUNT(*) AS {quoted("n" + flat)} PATTERN SEQ({quoted(evil)} a, B b)
+QUERY {quoted("q" + flat)} WITH (whose = {escaped(evil)}) RETURN COUNT(*) AS {quoted("n" + flat)} PATTERN SEQ({quoted(evil)} a, B b)
 WHERE a.{quoted("c" + flat)} = {escaped(evil)} GROUP BY {quoted("c" + flat)} WITHIN 5 s;
 """
     checked = check_text(text, f"{evil}.cep")
@@ -229,7 +229,7 @@ WHERE a.{quoted("c" + flat)} = {escaped(evil)} GROUP BY {quoted("c" + flat)} WIT
     c = "`c.`" if needs_encoding([flat]) else "c"
     tame = job(
         f"STREAM s (at TIMESTAMP, {c} STRING, k STRING) EVENT TIME at EVENT TYPE k IN ('A', 'B') FROM PARQUET 'p';"
-        f"QUERY q RETURN COUNT(*) AS n PATTERN SEQ(A a, B b) WHERE a.{c} = 'A' GROUP BY {c} WITHIN 5 s;"
+        f"QUERY q WITH (whose = 'p') RETURN COUNT(*) AS n PATTERN SEQ(A a, B b) WHERE a.{c} = 'A' GROUP BY {c} WITHIN 5 s;"
     )
     made = job_of(checked.program, checked.sources)
     assert shape(made.text) == shape(tame.text)
@@ -248,6 +248,14 @@ def test_a_string_stays_a_string_and_a_comment_a_comment(evil: str) -> None:
     assert len(literal.splitlines()) == 1
     assert ast.parse(comment(evil)).body == []
     assert f"{identifier(evil)}_x".isidentifier()
+
+
+def test_the_head_of_a_job_has_the_labels_of_a_query() -> None:
+    text = job(
+        "STREAM s (at TIMESTAMP, k STRING) EVENT TIME at EVENT TYPE k IN ('A', 'B');"
+        "QUERY q WITH (severity = 'high', owner = 'it''s us') RETURN COUNT(*) AS n PATTERN SEQ(A, B) WITHIN 5 s;"
+    ).text
+    assert "#     labels   severity = 'high', owner = 'it\\'s us'\n" in text
 
 
 def test_names_that_make_the_same_identifier_stay_apart() -> None:

@@ -21,7 +21,7 @@ from cepc_runtime.spark.forms import END, IN_ROWS, Carried, InFiles, parquet_for
 from cepc_runtime.spark.parquet_packing import ParquetPacking
 from cepc_runtime.spark.query_results import table_from
 from cepc_runtime.spark.rows import layout_of
-from cepc_runtime.spark.settings import FILES
+from cepc_runtime.spark.settings import OF_OUTPUT
 from tests.generated_jobs import names_of_job
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ def test_a_job_writes_times_as_numbers_unless_who_starts_it_says_how(
     physical_type: str,
 ) -> None:
     """In a row group of such files the least and the greatest time are known."""
-    (name,) = FILES
+    (name,) = OF_OUTPUT
     settings[name] = "of this test"  # and then the session's own
     spark.conf.unset(name)
     assert not main._is_said(spark, name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING, Final
 
+from cepc_grammar.spelling import string_text
 from cepc_runtime.plan.strategy import Count, CountNeighbours, Join, List, Native
 
 from ..explaining.describe import pattern, window
@@ -68,6 +69,8 @@ def _stream(job: StreamJob) -> Iterator[str]:
 
 def _query(query: PhysicalQuery, checked: model.Query, job: StreamJob) -> Iterator[str]:
     yield f"  {query.name}: {_how(query)}"
+    if checked.labels:
+        yield f"    labels   {', '.join(f'{name} = {string_text(value)}' for name, value in checked.labels)}"
     yield f"    pattern  {pattern(checked.pattern, job.stream)}"
     if query.partition:
         yield f"    agreeing {', '.join(query.partition)}"

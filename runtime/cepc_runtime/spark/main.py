@@ -17,7 +17,7 @@ from .files import PARTED, Files
 from .inputs import inputs_of
 from .paths import misread
 from .schema import JobError, declared_of, needed, not_continuous, sources_of
-from .settings import FILES, MOST, SETTINGS, STATIC
+from .settings import MOST, OF_OUTPUT, SETTINGS, STATIC
 from .sinks import check_absent, complete, not_in_csv, show
 from .source import read
 from .streaming import arguments as streaming
@@ -109,7 +109,7 @@ def _session(arguments: argparse.Namespace) -> SparkSession:
     spark = builder.getOrCreate()
     for setting, value in SETTINGS.items():
         spark.conf.set(setting, value)
-    for setting, value in FILES.items():
+    for setting, value in OF_OUTPUT.items():
         if not _is_said(spark, setting):
             spark.conf.set(setting, value)
     if arguments.most is not None:

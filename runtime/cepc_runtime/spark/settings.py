@@ -46,7 +46,7 @@ SETTINGS: Final = {
 }
 """None of them changes a query's rows: where those depend on a setting, it is set for the moment (`with_meaning`)."""
 
-FILES: Final = {
+OF_OUTPUT: Final = {
     # Spark's own default, INT96, is one that Parquet has given up. It has no least and greatest values, so who asks for
     # the windows of a day reads those of all days, and it takes twice the time to write.
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
