@@ -7,6 +7,8 @@ import gc
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final
 
+import pyarrow as pa
+
 from ..enumerate.budget import TooManyPartialMatchesError
 from ..events.grouped import InputError
 from ..plan.as_json import from_text_of_plan
@@ -35,8 +37,9 @@ _LARGEST: Final = 1 << 25
 @cache
 def keep_what_is_freed() -> None:
     """To be called before a worker's first task. glibc otherwise gives memory back to the system after each table and
-    has it again, filled with zeros, for the next.
+    has it again, filled with zeros, for the next. So does an allocator of Arrow's own.
     """
+    pa.set_memory_pool(pa.system_memory_pool())
     try:
         mallopt = ctypes.CDLL(None).mallopt
     except (AttributeError, OSError, TypeError):  # another C library
