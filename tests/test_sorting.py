@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -71,3 +73,66 @@ def test_nested_times_that_python_has_not_have_an_order(nested: Any) -> None:
     else:
         column = pa.StructArray.from_arrays([instants], ["at"])
     assert ranks(column).numbers.tolist() == [2, 0, 1]
+
+
+INT32, DOUBLE, STRING = pa.int32(), pa.float64(), pa.string()
+PAIR = pa.struct([("a", INT32), ("b", STRING)])
+NESTED = [
+    pa.list_(INT32), PAIR, pa.list_(PAIR), pa.struct([("a", pa.list_(DOUBLE)), ("b", PAIR)]), pa.list_(pa.list_(STRING)),
+    pa.map_(STRING, INT32), pa.list_(pa.map_(INT32, PAIR)), pa.list_(INT32, 2), pa.large_list(pa.bool_()),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("nested", NESTED, ids=map(str, NESTED))
+def test_nested_values_are_in_the_order_of_what_is_inside_them(nested: Any) -> None:
+    chance = Random(str(nested))
+    values = [_drawn(chance, nested) for _ in range(300)]
+    column = pa.array(values, nested)
+    places = {key: place for place, key in enumerate(sorted({_key(value) for value in values if value is not None}))}
+    assert len(places) > 10
+    expected = [-1 if value is None else places[_key(value)] for value in values]
+    assert ranks(column).numbers.tolist() == expected
+    some = column.slice(100, 50)
+    assert repr(ranks(some).values.to_pylist()) == repr(some.take(_firsts(expected[100:150])).to_pylist())
+
+
+def _drawn(chance: Random, type_: Any) -> Any:
+    if chance.random() < 0.1:
+        return None
+    if pa.types.is_struct(type_):
+        return {field.name: _drawn(chance, field.type) for field in type_}
+    if pa.types.is_map(type_):
+        keys = [_of_leaf(chance, type_.key_type) for _ in range(chance.randrange(3))]
+        return [(key, _drawn(chance, type_.item_type)) for key in keys]
+    if pa.types.is_nested(type_):
+        length = type_.list_size if pa.types.is_fixed_size_list(type_) else chance.randrange(4)
+        return [_drawn(chance, type_.value_type) for _ in range(length)]
+    return _of_leaf(chance, type_)
+
+
+def _of_leaf(chance: Random, type_: Any) -> Any:
+    some = {
+        INT32: (0, 1, 2),
+        DOUBLE: (0.0, -0.0, math.nan, -math.inf, 1.5),
+        STRING: ("", "a", "é", "\uffff", "\U0001f600"),
+    }
+    return chance.choice(some.get(type_, (True, False)))
+
+
+def _key(value: Any) -> Any:
+    """Nulls first, NaN last, texts by their bytes."""
+    match value:
+        case None:
+            return (0,)
+        case dict():
+            return (1, *map(_key, value.values()))
+        case list() | tuple():
+            return (1, tuple(map(_key, value)))
+        case float() if math.isnan(value):
+            return (2,)
+    return (1, value.encode() if isinstance(value, str) else value)
+
+
+def _firsts(places: Sequence[int]) -> Any:
+    """Where each place is first, in their order."""
+    return pa.array([places.index(place) for place in sorted({*places} - {-1})])

@@ -7,7 +7,7 @@ Equality and order are Spark SQL's: null equals null and comes first, NaN equals
 from __future__ import annotations
 
 import math
-from functools import cmp_to_key
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -201,38 +201,44 @@ def _order(values: Any) -> Ints:
 
 
 def _nested_ranks(column: Any) -> Ranks:
-    values = nested_values(column)
-    keys = [hashable(v) for v in values]
-    firsts: dict[Any, int] = {}
-    for i, (key, value) in enumerate(zip(keys, values, strict=True)):
-        if value is not None:
-            firsts.setdefault(key, i)
-    ordered = sorted(firsts, key=lambda key: cmp_to_key(_compare)(values[firsts[key]]))
-    place = {key: i for i, key in enumerate(ordered)}
-    numbers = [-1 if v is None else place[k] for k, v in zip(keys, values, strict=True)]
-    return Ranks(np.array(numbers, dtype=np.int64), column.take(pa.array([firsts[k] for k in ordered], pa.int64())))
-
-
-def _compare(left: Any, right: Any) -> int:
-    """-1, 0 or 1: Spark's order of values, nested ones element by element. Maps have none in Spark: by their
-    entries.
+    """By the ranks of what is inside: the fields of a struct one by one, the elements of a list as far as the shorter
+    one goes. Maps, which have no order in Spark, by their entries.
     """
-    if left is None or right is None:
-        return (left is not None) - (right is not None)
-    match left:
-        case dict():
-            return _compare(list(left.values()), list(right.values()))
-        case list() | tuple():
-            for a, b in zip(left, right, strict=False):
-                if found := _compare(a, b):
-                    return found
-            return (len(left) > len(right)) - (len(left) < len(right))
-        case float():
-            if math.isnan(left) or math.isnan(right):
-                return math.isnan(left) - math.isnan(right)
-        case str():
-            left, right = left.encode(), right.encode()
-    return bool(left > right) - bool(left < right)
+    numbers = np.full(len(column), -1, dtype=np.int64)
+    some = np.flatnonzero(~nulls(column))
+    inside = column.take(pa.array(some))
+    place, first = (_places_of_structs if pa.types.is_struct(column.type) else _places_of_lists)(inside)
+    numbers[some] = place
+    return Ranks(numbers, inside.take(pa.array(first)))
+
+
+def _places_of_structs(column: Any) -> tuple[Ints, Ints]:
+    """The place of each among the different ones, and where each of these first is."""
+    places, most = np.zeros(len(column), dtype=np.int64), 1
+    for field in column.flatten():
+        numbers = ranks(field).numbers + 1
+        most *= int(numbers.max(initial=0)) + 1
+        if most >= _DENSE:
+            places = np.unique(places, return_inverse=True)[1]
+            most = len(column) * (int(numbers.max(initial=0)) + 1)
+        places = places * (int(numbers.max(initial=0)) + 1) + numbers
+    _, first, places = np.unique(places, return_index=True, return_inverse=True)
+    return places, first
+
+
+def _places_of_lists(column: Any) -> tuple[Ints, Ints]:
+    """The same of lists."""
+    if pa.types.is_map(column.type):
+        entries = pa.StructArray.from_arrays([column.keys, column.items], ["key", "value"])
+        column = pa.ListArray.from_arrays(column.offsets, entries)
+    numbers = ranks(column.flatten()).numbers.tolist()
+    ends = np.cumsum([0, *pc.list_value_length(column).to_pylist()]).tolist()
+    keys = [tuple(numbers[start:end]) for start, end in pairwise(ends)]
+    firsts: dict[tuple[int, ...], int] = {}
+    for place, key in enumerate(keys):
+        firsts.setdefault(key, place)
+    place_of = {key: place for place, key in enumerate(sorted(firsts))}
+    return np.array([place_of[key] for key in keys], np.int64), np.array([firsts[key] for key in place_of], np.int64)
 
 
 # ---- numbers ---------------------------------------------------------------------------------------------------------
