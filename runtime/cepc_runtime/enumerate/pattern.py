@@ -32,6 +32,7 @@ class IndexedPositions:
             leaving[self.edges[i].source].append(i)
         self.leaving: tuple[tuple[int, ...], ...] = tuple(map(tuple, leaving))
         self._tables: dict[tuple[str, int | None], Bools] = {}
+        self._entered: dict[int, Bools] = {}
         self._lists: dict[int | None, frozenset[str]] = {}
         self._onward: dict[int | None, tuple[frozenset[str], ...]] = {}
 
@@ -72,7 +73,9 @@ class IndexedPositions:
 
     def enters(self, scope: int) -> Bools:
         """For each edge whether a new instance of the scope begins with it."""
-        return _mask(self.edges, lambda edge: scope in edge.enters)
+        if scope not in self._entered:  # asked for each block of matches
+            self._entered[scope] = _mask(self.edges, lambda edge: scope in edge.enters)
+        return self._entered[scope]
 
     def on_track(self, track: int) -> Bools:
         """For each edge whether its event belongs to the track."""
