@@ -18,10 +18,10 @@ Bindings = Mapping[str, tuple[Event, ...]]
 
 
 def by_variable(bound: Iterable[tuple[Event, str]]) -> Bindings:
-    grouped: dict[str, tuple[Event, ...]] = {}
+    grouped: dict[str, list[Event]] = {}
     for event, variable in sorted(bound):
-        grouped[variable] = (*grouped.get(variable, ()), event)
-    return grouped
+        grouped.setdefault(variable, []).append(event)
+    return {variable: tuple(events) for variable, events in grouped.items()}
 
 
 def merged(a: Bindings, b: Bindings) -> Bindings:
@@ -181,4 +181,4 @@ class Condition:
 def agree(events: Events, attributes: Iterable[str], among: Iterable[Event]) -> bool:
     """Whether the events have one value of each attribute. As in Spark's GROUP BY, null is null and NaN is NaN."""
     names = tuple(attributes)
-    return len({tuple(order_key(events.attribute(event, name)) for name in names) for event in among}) <= 1
+    return not names or len({tuple(order_key(events.attribute(event, name)) for name in names) for event in among}) <= 1

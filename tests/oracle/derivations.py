@@ -7,10 +7,9 @@ places is a derivation. A NOT in it is a mark until the events on both of its si
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from cepc_grammar import ast
 
@@ -43,23 +42,20 @@ traced.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(NamedTuple):
     event: Event
     variable: str
     path: Path
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """A NOT, and the matches of named patterns around it: their conditions are asked of what it negates, too."""
 
     negation: Negation
     contexts: frozenset[tuple[Scope, frozenset[Bound]]] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(NamedTuple):
     """No match of what the mark negates lies strictly between these two events. None is the edge of the window."""
 
     mark: Mark
@@ -67,8 +63,7 @@ class Gap:
     before: Event | None
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """A derivation of a part of the pattern. `leading` and `trailing` marks lie before and after all its events.
 
     A part without events keeps its marks in `leading`.
@@ -89,8 +84,10 @@ class Part:
             return Part(later.bound, later.first, later.last, gaps, leading, later.trailing)
         if not later.bound:
             return Part(self.bound, self.first, self.last, gaps, self.leading, self.trailing | later.leading)
-        between = frozenset(Gap(mark, self.last, later.first) for mark in self.trailing | later.leading)
-        return Part(self.bound | later.bound, self.first, later.last, gaps | between, self.leading, later.trailing)
+        marks = self.trailing | later.leading
+        if marks:
+            gaps |= {Gap(mark, self.last, later.first) for mark in marks}
+        return Part(self.bound | later.bound, self.first, later.last, gaps, self.leading, later.trailing)
 
     def closed(self) -> Part:
         """With nothing more before or after it: the marks at its ends reach to the edges of the window."""
@@ -99,12 +96,12 @@ class Part:
         first, last = (self.first, self.last) if self.bound else (None, None)
         before = frozenset(Gap(mark, None, first) for mark in self.leading)
         after = frozenset(Gap(mark, last, None) for mark in self.trailing)
-        return replace(self, gaps=self.gaps | before | after, leading=frozenset(), trailing=frozenset())
+        return self._replace(gaps=self.gaps | before | after, leading=frozenset(), trailing=frozenset())
 
     def beside(self, other: Part) -> Part:
         """The two in any order, both closed."""
         if not (self.bound and other.bound):
-            return replace(self if self.bound else other, gaps=self.gaps | other.gaps)
+            return (self if self.bound else other)._replace(gaps=self.gaps | other.gaps)
         return Part(
             self.bound | other.bound, min(self.first, other.first), max(self.last, other.last), self.gaps | other.gaps
         )
@@ -118,9 +115,8 @@ class Part:
         def inside(mark: Mark) -> Mark:
             return Mark(mark.negation, mark.contexts | {context})
 
-        return replace(
-            self,
-            gaps=frozenset(replace(gap, mark=inside(gap.mark)) for gap in self.gaps),
+        return self._replace(
+            gaps=frozenset(gap._replace(mark=inside(gap.mark)) for gap in self.gaps),
             leading=frozenset(map(inside, self.leading)),
             trailing=frozenset(map(inside, self.trailing)),
         )
@@ -154,6 +150,7 @@ class Writing:
         self._around: list[Scope] = []
         self._beginnings: dict[Close, frozenset[frozenset[tuple[Event, str]]]] = {}
         self._scopes: dict[Scope, tuple[tuple[Condition, ...], tuple[str, ...]]] = {}
+        self._asked: dict[Scope, list[Condition]] = {}
 
     def derivations(self, node: Node) -> tuple[Part, ...]:
         return self._derive(node, -1, (), False)
@@ -330,10 +327,13 @@ class Writing:
 
     def _conditions_hold(self, scope: Scope, part: Part) -> bool:
         conditions, attributes = self.conditions(scope)
+        if scope not in self._asked:
+            not_bound = negated(scope.body)
+            self._asked[scope] = [c for c in conditions if not (self._begun and c.waits) and not c.mentions & not_bound]
         bindings = bindings_of(part.bound)
-        not_bound = negated(scope.body)
-        asked = [c for c in conditions if not (self._begun and c.waits) and not c.mentions & not_bound]
-        return all(c.holds(bindings) for c in asked) and agree(self._events, attributes, (b.event for b in part.bound))
+        return all(c.holds(bindings) for c in self._asked[scope]) and agree(
+            self._events, attributes, (b.event for b in part.bound)
+        )
 
     def _down(self, path: Path, step: int) -> Path:
         return (*path, step) if self._traced else ()

@@ -172,6 +172,8 @@ class _Partition:
         self.finder, self.events, self.members = finder, finder.events, members
         local = [(c.local, c) for c in finder.conditions if c.local]
         admitted: dict[tuple[str, Event], bool] = {}
+        self._asked = [c for c in finder.conditions if not c.mentions & finder.negated]
+        self._asked_begun = [c for c in self._asked if not c.waits]
 
         def admits(variable: str, event: Event) -> bool:
             """A local condition is asked of each event once; what it excludes can be in no match."""
@@ -218,8 +220,10 @@ class _Partition:
         """Of a match that is only `begun`, those that wait for all of it are not asked. What NOT forbids is no part of a
         match.
         """
+        asked = self._asked_begun if begun else self._asked
+        if not asked:
+            return True
         bindings = by_variable(match)
-        asked = [c for c in self.finder.conditions if not (begun and c.waits) and not c.mentions & self.finder.negated]
         return all(c.holds(bindings) for c in asked)
 
     # ---- selection ---------------------------------------------------------------------------------------------------

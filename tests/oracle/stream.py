@@ -130,24 +130,24 @@ def read(program: ast.Program, rows: Sequence[Row]) -> Events:
     time_column = event_time.column.text
     clock = Clock(time_column, columns[time_column], _UNIT[event_time.unit or "s"])
 
+    sorted_by = [name for name, kind in columns.items() if has_order(kind)]
+
     def order(row: Row) -> tuple[Any, ...]:
         return (clock.micros(row[time_column]), *(order_key(row.get(name.text)) for name in event_time.order_by))
 
-    def canonical(place: int) -> tuple[Any, ...]:
-        row = rows[place]
-        return (order(row), *(order_key(row.get(name)) for name, kind in columns.items() if has_order(kind)))
-
     type_column = stream.event_type.column.text if stream.event_type else None
     kept = [i for i, row in enumerate(rows) if row.get(time_column) is not None]
-    kept = sorted((i for i in kept if type_column is None or rows[i].get(type_column) is not None), key=canonical)
-    ranks = {key: rank for rank, key in enumerate(sorted({order(rows[i]) for i in kept}))}
+    kept = [i for i in kept if type_column is None or rows[i].get(type_column) is not None]
+    instants = {i: order(rows[i]) for i in kept}
+    kept.sort(key=lambda i: (instants[i], *(order_key(rows[i].get(name)) for name in sorted_by)))
+    ranks = {instant: rank for rank, instant in enumerate(sorted({*instants.values()}))}
     events = Events(
         columns,
         clock,
         rows=[rows[i] for i in kept],
         inputs=kept,
-        time=[clock.micros(rows[i][time_column]) for i in kept],
-        rank=[ranks[order(rows[i])] for i in kept],
+        time=[instants[i][0] for i in kept],
+        rank=[ranks[instants[i]] for i in kept],
         types=[],
     )
     derived = {

@@ -59,12 +59,12 @@ def order_key(value: object) -> Any:
     match value:
         case None:
             return (0,)
+        case bool() | int() | Decimal() | str() | bytes() | date() | timedelta():
+            return (1, value)
         case float():
             return (1, 1, 0.0) if math.isnan(value) else (1, 0, value)
         case list() | tuple():
             return (1, tuple(order_key(v) for v in value))
         case dict():
             return (1, tuple(order_key(v) for v in value.values()))
-        case bool() | int() | Decimal() | str() | bytes() | date() | timedelta():
-            return (1, value)
     raise TypeError(f"no order among {type(value).__name__}")

@@ -22,6 +22,7 @@ FLOAT, DOUBLE = Type("FLOAT"), Type("DOUBLE")
 DATE, TIMESTAMP, TIMESTAMP_NTZ, INTERVAL = (Type(name) for name in ("DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "INTERVAL"))
 
 BITS = {TINYINT: 8, SMALLINT: 16, INT: 32, BIGINT: 64}
+_INTEGRAL = frozenset(kind.name for kind in BITS)
 DIGITS = {TINYINT: 3, SMALLINT: 5, INT: 10, BIGINT: 20}
 TEMPORAL = (DATE, TIMESTAMP_NTZ, TIMESTAMP)  # each may become a later one
 
@@ -50,7 +51,7 @@ def normal(written: Type) -> Type:
 
 
 def is_integral(kind: Type) -> bool:
-    return kind in BITS
+    return kind.name in _INTEGRAL
 
 
 def is_decimal(kind: Type) -> bool:
