@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -26,6 +27,7 @@ from cepc_runtime.enumerate.evaluation import Evaluator
 from cepc_runtime.enumerate.joins import JoinRoom, Joins, _Rows
 from cepc_runtime.enumerate.matches import MatchRows
 from cepc_runtime.enumerate.search import SearchMeans
+from cepc_runtime.enumerate.standing import Matches
 from cepc_runtime.events.grouped import read
 from cepc_runtime.events.letters import classify
 from cepc_runtime.parts.resources import Resources
@@ -44,7 +46,6 @@ if TYPE_CHECKING:
 
     from cepc.passes.motto import Derivation
     from cepc_runtime.enumerate.extension import Sources
-    from cepc_runtime.enumerate.standing import Matches
     from cepc_runtime.plan.physical import PhysicalPlan
 
 STREAM = "STREAM s (at BIGINT, kind STRING, x INT) EVENT TIME at UNIT s EVENT TYPE kind;\n"
@@ -184,11 +185,21 @@ def by_joins(
             shared, list(queries.values()), timeline, evaluator, search,
             SearchMeans(MatchBudget("", None, None), block), JoinRoom(held, portion),
         )  # fmt: skip
-        rows_of = {name: MatchRows(query, plan.stream, evaluator) for name, query in queries.items()}
-        found |= {name: [] for name in queries}
+        alike: dict[tuple[str, tuple[str, ...], int], list[Matches]] = {}
         for name, matches in joins.matches():
-            found[name] += rows_of[name].table(matches).to_pylist()
+            alike.setdefault((name, matches.names, len(matches.positions)), []).append(matches)
+        found |= {name: [] for name in queries}
+        for (name, *_), blocks in alike.items():
+            rows = MatchRows(queries[name], plan.stream, evaluator)
+            found[name] += rows.table(_one_after_the_other(blocks)).to_pylist()
     return found
+
+
+def _one_after_the_other(blocks: list[Matches]) -> Matches:
+    """One block of those that have one match each."""
+    assert all(block.number is None for block in blocks)
+    positions = np.concatenate([block.positions for block in blocks], axis=1)
+    return Matches(blocks[0].names, positions, np.concatenate([block.variables for block in blocks], axis=1))
 
 
 def test_nothing_is_held_while_smaller_portions_are_searched() -> None:
