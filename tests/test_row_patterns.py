@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -30,21 +31,28 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from cepc.row_patterns.program import ClauseProgram
+
 TABLE = "CREATE TABLE numbers (k STRING, t INT, o INT, a INT, b INT, at TIMESTAMP);\n"
 TIME = pa.timestamp("us", "UTC")
 SCHEMA = pa.schema([("k", pa.string()), *((name, pa.int32()) for name in "toab"), ("at", TIME)])
 NOT_THERE = frozenset({"E0952", "E0954"})
 
 
-def found(text: str, rows: list[dict[str, Any]]) -> list[tuple[Any, ...]] | frozenset[str]:
-    """The rows of the clause, or the codes of what is wrong. Raises RunError."""
+@lru_cache(1)  # each random clause is asked about several rows
+def compiled(text: str) -> tuple[Source, ClauseProgram]:
     source = Source("text.sql", TABLE + "SELECT * FROM numbers " + text)
     parsed = parse_sql(source)
     assert parsed.diagnostics == ()
     created, select = parsed.statements
     assert created.created is not None
     named = NamedClause("q", select.clauses[0], table_of(created.created))
-    program = program_of([named], {source.name: source})
+    return source, program_of([named], {source.name: source})
+
+
+def found(text: str, rows: list[dict[str, Any]]) -> list[tuple[Any, ...]] | frozenset[str]:
+    """The rows of the clause, or the codes of what is wrong. Raises RunError."""
+    source, program = compiled(text)
     if program.checked.program is None:
         return frozenset(d.code for d in program.checked.diagnostics)
     table = pa.Table.from_pylist(rows, SCHEMA)
