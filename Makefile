@@ -41,7 +41,8 @@ test: .venv/.ready  # everything but the long tests: minutes
 quick: .venv/.ready  # without Spark, other processes and most cases of the properties: a minute
 	HYPOTHESIS_PROFILE=quick $(PYTEST) -m "not spark and not long and not process and not unhurried" $(PYTEST_ARGS)
 
-long: .venv/.ready  # the long tests, and all properties with four times as many cases: a quarter of an hour
+# Properties draw their cases by number: `test` has the first twelve of each, and `long` goes on with those after them.
+long: .venv/.ready  # the long tests, and the properties' further cases: a quarter of an hour
 	HYPOTHESIS_PROFILE=ci $(PYTEST) -m "long or property or hypothesis" $(PYTEST_ARGS)
 
 PROGRAMS ?= 100000

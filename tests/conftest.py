@@ -1,5 +1,6 @@
 """The one Spark session, the markers that depend on it, and the sizes of the properties."""
 
+import gc
 import inspect
 import os
 from types import CodeType, FunctionType
@@ -23,24 +24,30 @@ _COMMON = settings(
     deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ, print_blob=True
 )
 settings.register_profile("quick", _COMMON, max_examples=4)
-settings.register_profile("dev", _COMMON, max_examples=15)
+settings.register_profile("dev", _COMMON, max_examples=12)
 settings.register_profile("ci", _COMMON, max_examples=100)
 settings.register_profile("long", _COMMON, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 
+def pytest_collection_finish() -> None:
+    """What is imported and collected by now stays: nobody need look through it for garbage again and again."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Who asks for the session is a `spark` test, and all of these run in one worker, so that there is one session.
 
-    Tests that start a JVM of their own run in whichever worker has time. Who calls `hold` checks a property, and who
-    comes to `subprocess` starts a process.
+    Tests that start a JVM of their own run in whichever worker has time. Who calls `hold`, or goes through
+    `case_numbers`, checks a property, and who comes to `subprocess` starts a process.
     """
     if "spark" in getattr(item, "fixturenames", ()):
         item.add_marker("spark")
         item.add_marker(pytest.mark.xdist_group("spark"))
     if isinstance(item, pytest.Function):
         function = inspect.unwrap(item.function)
-        if _comes_to(function, "hold", set()):
+        if _comes_to(function, "hold", set()) or _comes_to(function, "case_numbers", set()):
             item.add_marker("property")
         if _comes_to(function, "subprocess", set()):
             item.add_marker("process")

@@ -15,6 +15,7 @@ from pprint import pformat
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
+import pytest
 from hypothesis import settings
 
 from tests.equivalence import Refused
@@ -77,6 +78,10 @@ class Tally:
     with_rows: int = 0
     differing: Counter[str] = field(default_factory=Counter)
 
+    @property
+    def drawn(self) -> int:
+        return self.cases + self.refused
+
     def add(self, seen: Seen) -> None:
         self.cases += 1
         self.rows += seen.rows
@@ -116,6 +121,24 @@ class Tally:
 COLUMNS: Final = ("cases", "refused", "with rows", "rows", "differing", *FAILING)
 
 
+def case_numbers(cases: int | None = None, tested: int | None = None) -> range:
+    """The numbers of the cases that a run goes through, of `cases` in all (None: as many as the profile says): `make
+    test` has the first, `tested` at most, and `make long` those after them.
+    """
+    profile, by_profile = settings.get_current_profile_name(), settings().max_examples
+    in_test = settings.get_profile("dev").max_examples
+    whole = max(in_test, by_profile) if cases is None else cases
+    first = min(in_test if tested is None else tested, whole)
+    match profile:
+        case "dev":
+            return range(first)
+        case "quick":
+            return range(-(-first * by_profile // in_test))
+        case "ci":
+            return range(first, whole)
+    return range(whole)
+
+
 def portion(cases: int) -> int:
     """How many of these the profile goes through: all of them, but in `make quick`."""
     return cases * min(settings().max_examples, 25) // 25
@@ -144,13 +167,17 @@ def hold(
     check: Check,
     *,
     cases: int | None = None,
+    tested: int | None = None,
     first: int = 0,
     with_rows: float = WITH_ROWS,
     differing: float = DIFFERING,
 ) -> Tally:
-    """Checks as many cases as the profile says."""
+    """Checks the cases that are this run's turn (`case_numbers`), their numbers counted from `first` on."""
+    numbers = case_numbers(cases, tested)
+    if not numbers:
+        pytest.skip("make test has all of the cases")
     tally = TALLIES[name] = Tally()
-    for number in range(first, first + (settings().max_examples if cases is None else cases)):
+    for number in range(first + numbers.start, first + numbers.stop):
         case = make(Random(f"{name} {number}"))
         try:
             tally.add(check(case, Random(number)))
@@ -158,7 +185,7 @@ def hold(
             tally.refused += 1
         except Exception as error:
             raise AssertionError(f"{name}, number {number}:\n{small_text(check, number, case, error)}") from error
-    lacking = tally.lacking(with_rows, differing) if tally.cases + tally.refused >= ENOUGH else []
+    lacking = tally.lacking(with_rows, differing) if tally.drawn >= ENOUGH else []
     assert not lacking, "\n".join((*lacking, table({name: tally})))
     return tally
 

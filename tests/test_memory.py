@@ -21,7 +21,6 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
-from hypothesis import settings
 
 import cepc
 import cepc.compiled_program
@@ -122,21 +121,20 @@ def cuts(monkeypatch: pytest.MonkeyPatch) -> Cuts:
     return Cuts(monkeypatch)
 
 
-def _few() -> int:
-    """A case is run with and without a limit, several times; the long run has them by the thousand."""
-    return min(settings().max_examples, 25)
+FEW_CASES: Final = 25
+"""A case is run with and without a limit, several times; the long run has them by the thousand."""
 
 
 @pytest.mark.unhurried
 def test_random_programs_have_the_same_rows_in_little_memory(cuts: Cuts) -> None:
-    hold("in parts on disk", mixed, in_parts, cases=_few(), with_rows=0.6, differing=0.3)
+    hold("in parts on disk", mixed, in_parts, cases=FEW_CASES, with_rows=0.6, differing=0.3)
     assert cuts.by_key > 10, cuts.by_key
     assert cuts.by_time > 5, cuts.by_time
 
 
 @pytest.mark.unhurried
 def test_one_group_has_the_same_rows_cut_by_time(cuts: Cuts) -> None:
-    hold("in parts of time on disk", in_a_line, in_parts, cases=_few(), with_rows=0.6, differing=0)
+    hold("in parts of time on disk", in_a_line, in_parts, cases=FEW_CASES, with_rows=0.6, differing=0)
     assert cuts.by_time > 10, cuts.by_time
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, reject, settings
+from hypothesis import given, reject
 
 import cepc
 from cepc.cli import cepc as command
@@ -31,6 +31,7 @@ from cepc.why.furthest import GroupEvent, distances, furthest
 from cepc.why.looked_at import look_at
 from cepc_runtime.sql.types import to_arrow
 from tests.programs import Case, cases, drawn
+from tests.properties import case_numbers
 
 COLUMNS = "(at BIGINT, kind STRING, k INT, x INT, city STRING)"
 STREAM = f"STREAM s {COLUMNS} EVENT TIME at UNIT s EVENT TYPE kind IN ('A', 'B', 'C', 'Login');\n"
@@ -487,8 +488,9 @@ WHOLE: Final = (r"  PATTERN \1", r"  PATTERN OR(D d9, \1)", r"  PATTERN OR(SEQ(C
 
 def test_over_few_events_every_query_without_rows_is_explained() -> None:
     """What is said of types is compared with the events, and how far patterns come with one group after the other."""
-    explained, compared, programs = 0, 0, 2 * settings().max_examples
-    for number in range(programs):
+    explained, compared, numbers = 0, 0, case_numbers()
+    programs = 2 * len(numbers)
+    for number in range(2 * numbers.start, 2 * numbers.stop):
         chance = Random(f"few events {number}")
         case, whole = cases(size=3)(chance), chance.choice(WHOLE)
         with suppress(cepc.ProgramError):

@@ -20,7 +20,6 @@ import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
-from hypothesis import settings
 
 import cepc
 import cepc.reading.read
@@ -152,8 +151,8 @@ WHOLE: Final = Case(
 
 
 def test_random_programs_have_the_same_rows_and_errors(cuts: Cuts) -> None:
-    hold("on 1, 2, 3 and 7 threads", mixed, on_threads, with_rows=0.6, differing=0.3)
-    assert cuts.kinds["groups"] >= len(MANY) * settings().max_examples // 2, cuts.kinds
+    tally = hold("on 1, 2, 3 and 7 threads", mixed, on_threads, with_rows=0.6, differing=0.3)
+    assert cuts.kinds["groups"] >= len(MANY) * tally.drawn // 2, cuts.kinds
     before = cuts.kinds["whole"]  # of four random programs perhaps none
     assert on_threads(WHOLE, Random(0)).rows == 1
     assert cuts.kinds["whole"] == before + len(MANY), cuts.kinds
@@ -188,9 +187,9 @@ def in_pieces_of_time(case: Case, _chance: Random) -> Seen:
 
 @pytest.mark.unhurried
 def test_few_groups_are_cut_by_time_and_have_the_same_rows_and_errors(cuts: Cuts) -> None:
-    hold("cut by time", in_a_line, in_pieces_of_time, with_rows=0.6, differing=0)
+    tally = hold("cut by time", in_a_line, in_pieces_of_time, with_rows=0.6, differing=0)
     for kind in ("time of windows", "time of matches"):
-        assert cuts.kinds[kind] >= len(MANY) * settings().max_examples // 5, cuts.kinds
+        assert cuts.kinds[kind] >= len(MANY) * tally.drawn // 5, cuts.kinds
 
 
 def test_queries_over_one_group_that_cannot_be_cut_are_divided(cuts: Cuts) -> None:
