@@ -114,6 +114,11 @@ def same(left: Rows, right: Rows, digits: int = EVERY) -> bool:
     return Counter(_comparable(row, digits) for row in left) == Counter(_comparable(row, digits) for row in right)
 
 
+def among(some: Rows, rows: Rows, digits: int = EVERY) -> bool:
+    """Whether they are some of the rows, none more often than there."""
+    return not Counter(_comparable(row, digits) for row in some) - Counter(_comparable(row, digits) for row in rows)
+
+
 def _comparable(value: Any, digits: int) -> Any:
     match value:
         case dict():

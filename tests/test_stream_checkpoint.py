@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,11 +24,14 @@ from cepc_runtime.spark.streaming.query import continuous
 from cepc_runtime.spark.streaming.same_files import above_patterns, check_same
 from cepc_runtime.spark.streaming.sinks import Directories
 from cepc_runtime.spark.streaming.source import with_age
+from cepc_runtime.spark.streaming.time import SHIFT
 from tests.faults.local import LocalStore
 from tests.generated_jobs import names_of_job
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from cepc_runtime.spark.streaming.query import Continuous
 
 STORE = LocalStore()
 IDENTITY = {"format": checkpoint.FORMAT, "stream": {"clauses": {}, "columns": []}, "queries": {"q": "1"}, "buckets": 2}
@@ -526,8 +530,8 @@ MORE = {"q": "1", "r": "2", "s": "3"}
         (
             {"q": "2"}, ["r"],
             ("is the checkpoint of another program: query r is not among those of --queries; query s is gone; query q is"
-            " not what it was. Run the program it belongs to, or name a new directory to begin again; --flush with the"
-            " old program closes its windows first"),
+            " not what it was. Run the program it belongs to, write --change to go on with the queries that are the"
+            " same, or name a new directory to begin again; --flush with the old program closes its windows first"),
         ),
     ],
 )  # fmt: skip
@@ -540,6 +544,173 @@ def test_queries_of_the_checkpoint_that_a_run_leaves_out_are_named(
         checkpoint.claim(STORE, str(tmp_path), {**IDENTITY, "queries": queries}, left_out)
     assert str(failure.value) == f"{tmp_path} {said}"
     assert checkpoint.claim(STORE, str(tmp_path), {**IDENTITY, "queries": MORE}, ["later"]) is None
+
+
+OF_CHANGES = """STREAM s (at TIMESTAMP, kind STRING, k INT, x INT, y INT, twice AS y * 2)
+EVENT TIME at WATERMARK 30 SECONDS EVENT TYPE kind IN ('A', 'B');
+QUERY q RETURN COUNT(*) AS n, SUM(a.x) AS x PATTERN SEQ(A a, B) GROUP BY k WITHIN 1 HOUR SLIDE 1 MINUTE;
+QUERY r RETURN COUNT(*) AS n PATTERN SEQ(A a, B) GROUP BY k WITHIN 30 SECONDS;
+"""
+NEW = "QUERY new RETURN MATCH a.twice AS y PATTERN SEQ(A a, B b) WITHIN 1 HOUR;\n"
+WHOLE_TOO = "QUERY whole RETURN MATCH * PATTERN SEQ(A a, B b) WITHIN 1 HOUR;\n"
+
+
+def _what(text: str, queries: Sequence[str] | None = None) -> Continuous:
+    (part,) = names_of_job(text)["JOB"].parts
+    return continuous(part.streamed, part.streamed.stream.queries if queries is None else queries, 2, 86_400_000)
+
+
+def _claim(folder: Path, what: Continuous, *, change: bool = False) -> list[dict[str, Any]]:
+    """What is told of the change."""
+    told: list[dict[str, Any]] = []
+    tell = told.append if change else None
+    assert checkpoint.claim(STORE, str(folder), checkpoint.identity(what), what.left_out, None, what, tell) is None
+    return told
+
+
+def _begun(folder: Path, text: str, watermark: int) -> dict[str, Any]:
+    """What the file of a checkpoint says that has had a micro-batch with this watermark, from 1970 on."""
+    _claim(folder, _what(text))
+    _watermark(folder, watermark)
+    return _program(folder)
+
+
+def _watermark(folder: Path, watermark: int) -> None:
+    for log, line in (("offsets", {"batchWatermarkMs": 0}), ("commits", {"nextBatchWatermarkMs": watermark + SHIFT})):
+        (folder / log).mkdir(exist_ok=True)
+        (folder / log / "0").write_text(f"v1\n{json.dumps(line)}")
+
+
+def _program(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((folder / checkpoint.FILE).read_text())
+    return found
+
+
+def test_queries_that_are_the_same_go_on_and_new_ones_begin_after_all_that_was_read(tmp_path: Path) -> None:
+    before = _begun(tmp_path, OF_CHANGES, 100_000)
+    now = _what(OF_CHANGES.replace("WITHIN 30 SECONDS", "WITHIN 40 SECONDS") + NEW)
+    line = {"stream": "s", "change": True, "kept": ["q"], "gone": ["r"], "new": ["r", "new"]}
+    assert _claim(tmp_path, now, change=True) == [{**line, "since": "1970-01-01T00:02:10.001000Z"}]
+    changed = _program(tmp_path)
+    assert (changed["since"], changed["id"]) == ({"r": 130_001_000, "new": 130_001_000}, before["id"])
+    assert before["panes"] == [[30_000_000, 0, ["q", "r"]]]
+    assert changed["panes"] == [[30_000_000, 0, ["q"]], [40_000_000, 0, ["r"]]]
+    assert _claim(tmp_path, now, change=True) == _claim(tmp_path, now) == []
+    assert _program(tmp_path) == changed
+    running = checkpoint.as_begun(STORE, str(tmp_path), now)
+    assert [(one.keys, one.since, len(one.queries)) for one in running.classes] == [
+        (("k",), None, 1), (("k",), 130_001_000, 1), ((), 130_001_000, 1)
+    ]  # fmt: skip
+
+
+def test_queries_that_come_back_begin_anew_and_others_keep_their_beginning(tmp_path: Path) -> None:
+    _begun(tmp_path, OF_CHANGES, 100_000)
+    head, q, r = OF_CHANGES.partition("QUERY q")[0], *re.findall(r"QUERY [^;]*;\n", OF_CHANGES)
+    _claim(tmp_path, _what(head + q + NEW), change=True)
+    _claim(tmp_path, _what(head + r + NEW), change=True)  # before there was a micro-batch
+    assert _program(tmp_path)["since"] == {"r": 130_001_000, "new": 130_001_000}
+    _watermark(tmp_path, 200_000)
+    assert _claim(tmp_path, _what(head + q + r + NEW), change=True)[0]["kept"] == ["r", "new"]
+    assert _program(tmp_path)["since"] == {"q": 230_001_000, "r": 130_001_000, "new": 130_001_000}
+
+
+def test_new_queries_begin_after_what_was_read_with_a_longer_watermark_too(tmp_path: Path) -> None:
+    _begun(tmp_path, OF_CHANGES, 100_000)
+    shorter = OF_CHANGES.replace("WATERMARK 30 SECONDS", "WATERMARK 1 SECOND")
+    _claim(tmp_path, _what(shorter))
+    assert _program(tmp_path)["delay"] == 30_000
+    _claim(tmp_path, _what(shorter + NEW), change=True)
+    assert _program(tmp_path)["since"] == {"new": 130_001_000}
+
+
+@pytest.mark.parametrize(
+    ("time", "late", "tick"),
+    [
+        ("at BIGINT) EVENT TIME at UNIT s", "30 SECONDS", 131),
+        ("at BIGINT) EVENT TIME at UNIT ms", "30 SECONDS", 130_001),
+        ("at TIMESTAMP_NTZ) EVENT TIME at", "30 SECONDS", 130_001_000),
+        ("at DATE) EVENT TIME at", "1 DAY", 2),
+    ],
+)
+def test_the_first_tick_of_new_queries_is_after_all_that_was_read_in_any_unit(
+    tmp_path: Path, time: str, late: str, tick: int
+) -> None:
+    head, query = f"STREAM s ({time} WATERMARK {late};\n", "QUERY {} RETURN COUNT(*) AS n PATTERN s WITHIN 9 DAYS;\n"
+    _begun(tmp_path, head + query.format("q"), 100_000)
+    _claim(tmp_path, _what(head + query.format("q") + query.format("new")), change=True)
+    assert _program(tmp_path)["since"] == {"new": tick}
+
+
+REFUSED = [
+    ("a column of queries that stay", OF_CHANGES.replace("k INT", "k BIGINT"), "column k was int and is bigint"),
+    (
+        "what orders events",
+        OF_CHANGES.replace(" EVENT TYPE", " ORDER BY y EVENT TYPE", 1),
+        "ORDER BY was none and is y",
+    ),
+    (
+        "event time",
+        OF_CHANGES.replace("at TIMESTAMP", "at TIMESTAMP_NTZ"),
+        "column at was timestamp and is timestamp_ntz",
+    ),
+]
+
+
+@pytest.mark.parametrize(("title", "text", "said"), REFUSED, ids=[one[0] for one in REFUSED])
+def test_queries_that_stay_must_read_the_same_events(tmp_path: Path, title: str, text: str, said: str) -> None:
+    before = _begun(tmp_path, OF_CHANGES, 100_000)
+    with pytest.raises(
+        JobError, match=f"queries that are the same on .* would read other events: .*{said}.*--change is"
+    ):
+        _claim(tmp_path, _what(text + NEW), change=True)
+    assert _program(tmp_path) == before, title
+
+
+def test_a_query_of_whole_events_stays_only_where_all_columns_do(tmp_path: Path) -> None:
+    _begun(tmp_path, OF_CHANGES + WHOLE_TOO, 100_000)
+    fewer = OF_CHANGES.replace(", twice AS y * 2", "")
+    with pytest.raises(JobError, match="would read other events: column twice was read and is not"):
+        _claim(tmp_path, _what(fewer.replace("QUERY r", "QUERY other") + WHOLE_TOO), change=True)
+    assert _claim(tmp_path, _what(fewer), change=True)[0]["gone"] == ["whole"]
+
+
+def test_a_change_needs_what_was_written_down_a_micro_batch_and_no_flush(tmp_path: Path) -> None:
+    now, file = _what(OF_CHANGES + NEW), tmp_path / checkpoint.FILE
+    _claim(tmp_path, _what(OF_CHANGES))
+    (tmp_path / "offsets").mkdir()
+    (tmp_path / "offsets" / "0").touch()
+    with pytest.raises(JobError, match=r"no micro-batch of .* is done, so there is nothing to go on with"):
+        _claim(tmp_path, now, change=True)
+    _watermark(tmp_path, 100_000)
+    whole = _program(tmp_path)
+    file.write_text(json.dumps({**whole, "flush": 0}))
+    with pytest.raises(
+        JobError, match="is being ended by --flush, which can only be finished with the program it belongs"
+    ):
+        _claim(tmp_path, now, change=True)
+    before = {name: value for name, value in whole.items() if name not in ("since", "panes", "delay")}
+    file.write_text(json.dumps({**before, "format": 6}))
+    with pytest.raises(JobError, match="was last read by an earlier version of cepc, which did not write down"):
+        _claim(tmp_path, now, change=True)
+    _claim(tmp_path, _what(OF_CHANGES))
+    assert _program(tmp_path) == {**whole, "together": []}
+    with pytest.raises(JobError, match=r"query new is new\. Run the program it belongs to, write --change to go on"):
+        _claim(tmp_path, now)
+    values: list[dict[str, object]] = [
+        {"since": {"q": "1"}}, {"since": []}, {"panes": [[0, 0, []]]}, {"panes": [["q"]]}, {"delay": "30"}
+    ]  # fmt: skip
+    for wrong in values:
+        file.write_text(json.dumps({**whole, **wrong}))
+        with pytest.raises(JobError, match="is damaged: it should be one JSON object"):
+            _claim(tmp_path, now, change=True)
+
+
+def test_a_new_query_over_several_streams_is_refused_and_one_that_is_gone_is_not(tmp_path: Path) -> None:
+    more = SEVERAL.replace("QUERY q", "QUERY r").partition("QUERY")[2]
+    _begun(tmp_path, f"{SEVERAL}QUERY{more.replace('100', '90')}", 100_000)
+    with pytest.raises(JobError, match=r"query s is new, and --change does not know how far .* one, two was read"):
+        _claim(tmp_path, _what(f"{SEVERAL}QUERY s{more[2:]}"), change=True)
+    assert _claim(tmp_path, _what(SEVERAL), change=True)[0]["gone"] == ["r"]
 
 
 def test_a_checkpoint_that_was_moved_names_the_place_where_it_was_made(tmp_path: Path) -> None:

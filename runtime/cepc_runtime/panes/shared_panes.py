@@ -141,11 +141,21 @@ class Family:
         return tuple(SharedStates(tuple(members), equal=True) for members in found.values() if len(members) > 1)
 
 
-def families_of(queries: Iterable[tuple[int, PhysicalQuery]]) -> tuple[Family, ...]:
+@dataclass(frozen=True, slots=True)
+class PaneGroup:
+    """The names of queries that are a family, or are left of one, and its times."""
+
+    times: TimeParts
+    queries: tuple[str, ...]
+
+
+def families_of(queries: Iterable[tuple[int, PhysicalQuery]], groups: Sequence[PaneGroup] = ()) -> tuple[Family, ...]:
     """The families of those queries whose events can be folded. Queries with other windows are one family where that is
-    fewer numbers for each tick than two.
+    fewer numbers for each tick than two. Those of some `groups` are as they were.
     """
     found: list[_Growing] = []
+    places = {name: place for place, group in enumerate(groups) for name in group.queries}
+    fixed: dict[int, _Growing] = {}
     for number, query in sorted(queries, key=lambda own: own[1].name):  # in whatever order a program has them
         if not (isinstance(query.window, Sliding) and can_be_cut(query)):
             continue
@@ -155,14 +165,18 @@ def families_of(queries: Iterable[tuple[int, PhysicalQuery]]) -> tuple[Family, .
         if not own:
             continue
         times = query.window.panes
-        family = next((one for one in found if one.partition == partition and one.pays(times, own)), None)
-        if family is None:
+        if (place := places.get(query.name)) is not None:
+            group = fixed.setdefault(place, _Growing(partition, groups[place].times, set(), []))
+            group.queries.append((number, query))
+            continue
+        joined = next((one for one in found if one.partition == partition and one.pays(times, own)), None)
+        if joined is None:
             found.append(_Growing(partition, times, own, [(number, query)]))
         else:
-            family.times = family.times.common(times)
-            family.numbers |= own
-            family.queries.append((number, query))
-    return tuple(Family(one.partition, one.times, tuple(one.queries)) for one in found)
+            joined.times = joined.times.common(times)
+            joined.numbers |= own
+            joined.queries.append((number, query))
+    return tuple(Family(one.partition, one.times, tuple(one.queries)) for one in (*fixed.values(), *found))
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from ..cheap_dataclass import dataclass
@@ -14,7 +15,7 @@ from ..plan.windows import Sliding, TimeParts
 from ..results.partition_sums import has_partitions
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from ..events.segments import Segments
     from ..plan.strategy import PhysicalQuery
@@ -32,7 +33,8 @@ class Class:
     `letters` are those that some of them ask for; None where every event counts. `panes` are those into which the
     events are cut, so that there is more than one place: the queries' windows are products of panes. With `segments`
     there is more than one place as well, each with all events of some windows. With `able`, letters, the events of a
-    group in which none of them occurs go nowhere: no query can match in it.
+    group in which none of them occurs go nowhere: no query can match in it. The queries of a class that is `since` a
+    tick came to a stream that was running: they see no event before it, and have no window that begins before it.
     """
 
     keys: tuple[str, ...]
@@ -41,6 +43,7 @@ class Class:
     panes: TimeParts | None = None
     segments: Segments | None = None
     able: tuple[int, ...] | None = None
+    since: int | None = None
 
 
 def has_segments(query: PhysicalQuery, unit: Unit) -> bool:
@@ -83,24 +86,30 @@ def letters_of(query: PhysicalQuery) -> frozenset[int] | None:
 
 
 def classes_of(
-    queries: Sequence[PhysicalQuery], *, cut: Unit | None = None, hot: Groupings = frozenset()
+    queries: Sequence[PhysicalQuery],
+    *,
+    cut: Unit | None = None,
+    hot: Groupings = frozenset(),
+    since: Mapping[str, int] = MappingProxyType({}),
 ) -> tuple[Class, ...]:
     """The classes of the queries, in the order of first occurrence; with `cut`, one group is several parts where it can
-    be, and that is the unit of time. So is each group of the GROUP BYs in `hot`.
+    be, and that is the unit of time. So is each group of the GROUP BYs in `hot`. `since` which tick a query sees events
+    is by its name; others see all.
     """
-    found: dict[tuple[tuple[str, ...], TimeParts | None, bool], list[int]] = {}
+    found: dict[tuple[tuple[str, ...], TimeParts | None, bool, int | None], list[int]] = {}
     for number, query in enumerate(queries):
         keys = tuple(sorted(query.partition)) if cut and has_partitions(query) else keys_of(query)
         panes = panes_of(query, cut) if cut else None
         is_hot = keys_of(query) in hot and can_have_segments(query)
         apart = cut is not None and (is_hot or has_segments(query, cut))
-        found.setdefault((keys, panes, apart), []).append(number)
+        found.setdefault((keys, panes, apart, since.get(query.name)), []).append(number)
     return tuple(
         Class(
             keys, tuple(numbers), _union(queries, numbers), panes,
             segments_for([queries[number] for number in numbers], cut) if cut and apart else None,
+            since=begin,
         )
-        for (keys, panes, apart), numbers in found.items()
+        for (keys, panes, apart, begin), numbers in found.items()
     )  # fmt: skip
 
 

@@ -19,13 +19,13 @@ def columns_read(queries: Iterable[QueryPlan], every: Iterable[str]) -> frozense
     """Those that partition, test or show events; `every` one where canonical order is shown."""
     queries = tuple(queries)
     needed = {name for query in queries for name in query.partition}
-    if any(_shows_canonical_order(query) for query in queries):
+    if any(shows_canonical_order(query) for query in queries):
         needed.update(every)
     needed.update(field.column for query in queries for e in expressions_of(query) for field in fields(e))
     return frozenset(needed)
 
 
-def _shows_canonical_order(query: QueryPlan) -> bool:
+def shows_canonical_order(query: QueryPlan) -> bool:
     """Do the rows depend on the order of events that tie?"""
     shown = [o.expression for o in query.outputs]
     collects = any(isinstance(n, Aggregate) and n.function.combination == "list" for e in shown for n in walk(e))

@@ -91,17 +91,20 @@ class Job:
         buckets: int | None = None,
         dead: str | None = None,
         ahead: timedelta = timedelta(days=1),
+        change: bool = False,
     ) -> list[Running]:
         """Answer the queries continuously: `sink(query, rows, batch)` gets the rows of each query and micro-batch.
 
         `late` and `dead` are folders for events that take no part and records that are no events; without `dead` such a
-        record stops the job. An event so far `ahead` of the clock is dropped.
+        record stops the job. An event so far `ahead` of the clock is dropped. With `change` the queries may be others
+        than those of the checkpoint: those that are the same go on, and new ones begin with the next events.
 
         After a restart it may get the rows of a batch again, the same ones, and must then write nothing twice. Raises
         JobError.
         """
         streamed = [part.streamed for part in self.parts]
-        terms = Terms(Folders(checkpoint, late, dead), trigger, buckets, ahead // timedelta(milliseconds=1))
+        folders, millis = Folders(checkpoint, late, dead), ahead // timedelta(milliseconds=1)
+        terms = Terms(folders, trigger, buckets, millis, change)
         return run_stream(spark, streamed, sink, terms, events, queries)
 
     def matches(

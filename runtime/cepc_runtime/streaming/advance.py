@@ -69,7 +69,7 @@ def advance(program: Program, state: State, events: Sequence[Any], watermark: in
     late: list[Late] = []
     for number, table in enumerate(events):
         old = _OfClass(program, number, *_before(program, state, number))
-        reading, missed = _joined(program, old.held, table, step.earlier)
+        reading, missed = _joined(program, old.held, _since(program, number, table), step.earlier)
         if missed is not None:
             late.append(Late(number, missed))
         rows += old.rows(reading, step)
@@ -115,6 +115,16 @@ def flow(program: Program, tables: Iterable[Any], least: int) -> Iterator[tuple[
             yield from of_class.rows(reading, Advance(earlier, watermark, program.most))
             earlier = watermark
         waiting = [waiting[0].slice(0, 0)]
+
+
+def _since(program: Program, number: int, table: Any) -> Any:
+    """The new events that the queries of a class see."""
+    since = program.classes[number].since
+    if since is None or not table.num_rows:
+        return table
+    table = read(table, program.plan.stream).table
+    earlier = before(ticks_of(table.column(program.plan.stream.time_column)), since)
+    return table.filter(pa.array(~earlier)) if earlier.any() else table
 
 
 def _joined(program: Program, old: Held | None, table: Any, earlier: int) -> tuple[Reading | None, Any]:

@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Windows:
     """Of an aggregate query: a window is known when the watermark is `after` ticks past its end, for a NOT … WITHIN at
-    the end of a match may look further than the window.
+    the end of a match may look further than the window. Those that begin before `since` are no windows of the query.
     """
 
     window: Sliding
     after: int = 0
+    since: int | None = None
 
     def closing(self, earlier: int, watermark: int) -> tuple[int, int]:
         """The first and the last number of the windows that are known as the watermark goes from `earlier` on, and were
@@ -32,8 +33,9 @@ class Windows:
         return self._known(earlier) + 1, self._known(watermark)
 
     def _known(self, watermark: int) -> int:
-        """The last window that is known."""
-        return self.window.first_holding(watermark - self.after) - 1
+        """The last window that is known, or is none of the query's."""
+        known = self.window.first_holding(watermark - self.after) - 1
+        return known if self.since is None else max(known, self.window.last_holding(self.since - 1))
 
     def holding(self, first: int, last: int) -> tuple[int, int]:
         """The first and the last number of the windows that hold an event of these times or between them."""
@@ -118,12 +120,12 @@ def _between(ticks: Ints, low: int, high: int) -> Bools:
     return before(ticks, high + 1) & ~before(ticks, low + 1)
 
 
-def decision_of(query: QueryPlan) -> Windows | SessionEnds | Decision:
-    """Of a query with a window."""
+def decision_of(query: QueryPlan, since: int | None = None) -> Windows | SessionEnds | Decision:
+    """Of a query with a window, which sees the events from a tick on."""
     window = query.window
     if isinstance(window, Sliding):
         after = max((negation.within or 0 for negation, _ in _open_gaps(query.positions)), default=0)
-        return Windows(window, max(0, after - 1))
+        return Windows(window, max(0, after - 1), since)
     if isinstance(window, Sessions):
         return SessionEnds(window.gap)
     assert isinstance(window, MatchBound)

@@ -117,6 +117,11 @@ def changes(old: Mapping[str, str], new: Mapping[str, str], left_out: Collection
     return found + [f"query {name} is not what it was" for name in new if name in old and old[name] != new[name]]
 
 
+def is_of_query(change: str) -> bool:
+    """Whether that is of a query, and not of the stream."""
+    return change.startswith("query ")
+
+
 # ---- the numbers of panes --------------------------------------------------------------------------------------------
 
 
@@ -242,6 +247,7 @@ class StateDescription:
         names = [query.name for query in self.plan.queries]
         return {
             "keys": list(one.keys),
+            **({} if one.since is None else {"since": one.since}),
             "queries": [names[q] for q in one.queries],
             "marks": [names[q] for q in one.queries if q in self.marked],
             "families": [self._of_family(family) for family in self.families[number]],
@@ -260,6 +266,12 @@ class StateDescription:
             "shapes": [[[list(step) for step in shape.steps], shape.end] for shape in shapes.values()],
             "numbers": [[places[n.shape], *_gathered(n, shapes[n.shape])] for n in family.numbers],
         }
+
+
+def described_queries(about: Mapping[str, Any]) -> dict[str, tuple[str, int | None]]:
+    """By name of what was described: the digest of each query, and since when it sees events."""
+    since = {name: one.get("since") for one in about["classes"] for name in one["queries"]}
+    return {name: (digest, since.get(name)) for name, digest in about["queries"]}
 
 
 def words(plan: PhysicalPlan) -> tuple[str, ...]:

@@ -22,13 +22,13 @@ from .size import fold_from
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..panes.shared_panes import Family
+    from ..panes.shared_panes import Family, PaneGroup
     from ..parts.classes import Class
     from ..plan.positions import Positions
     from ..plan.strategy import PhysicalQuery
     from ..sql.expression import Expression
     from .description import LetterName
-    from .translation import ClassTranslation
+    from .translation import ClassTranslation, NewClass
 
 FREE: Final = "_free"
 ROW: Final = "_row"
@@ -73,6 +73,9 @@ class Program:
     letters: tuple[LetterName, ...] | None = None
     """What the plan's letters are called; None is by their conditions, which a job's have not."""
 
+    panes: tuple[PaneGroup, ...] = ()
+    """Queries that have panes together, whatever others there are now."""
+
     def __post_init__(self) -> None:
         if unbounded := [q.name for q in self.plan.queries if isinstance(q.window, Unbounded)]:
             raise UnboundedError(unbounded)
@@ -80,7 +83,8 @@ class Program:
     @cached_property
     def decisions(self) -> tuple[Windows | SessionEnds | Decision, ...]:
         """For each query of the plan."""
-        return tuple(decision_of(query) for query in self.plan.queries)
+        since = {query: one.since for one in self.classes for query in one.queries}
+        return tuple(decision_of(query, since.get(n)) for n, query in enumerate(self.plan.queries))
 
     @cached_property
     def beginning(self) -> dict[int, PhysicalPlan]:
@@ -93,7 +97,7 @@ class Program:
     @cached_property
     def families(self) -> tuple[tuple[Family, ...], ...]:
         """For each class, of the queries whose events can be folded."""
-        return tuple(families_of((q, self.plan.queries[q]) for q in one.queries) for one in self.classes)
+        return tuple(families_of(((q, self.plan.queries[q]) for q in one.queries), self.panes) for one in self.classes)
 
     @cached_property
     def letter_names(self) -> tuple[LetterName, ...]:
@@ -105,7 +109,7 @@ class Program:
         return StateDescription(self.plan, self.classes, self.families, marked, self.letter_names)
 
     @cached_property
-    def translations(self) -> dict[bytes, tuple[ClassTranslation, ...]]:
+    def translations(self) -> dict[bytes, tuple[ClassTranslation | NewClass, ...]]:
         """By packed description, how state of that is read; what was once found is kept here."""
         return {}
 

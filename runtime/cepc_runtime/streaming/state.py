@@ -77,15 +77,17 @@ def _panes(panes: Panes) -> PaneBytes:
 
 
 def from_bytes(data: bytes, program: Program) -> State:
-    """The state that `to_bytes` wrote, for this program or one that has the same queries. Raises StateError."""
+    """The state that `to_bytes` wrote, for this program or one whose queries that see all events it had: what was of
+    queries that this one does not have is gone. Raises StateError.
+    """
     found = taken_apart(data)
     classes = program.translations.get(found.packed)
     if classes is None:
         classes = program.translations[found.packed] = translation(found.description, program.description)
     if not found.classes:
         return State(found.watermark)
-    held = tuple(one.held(found.classes[one.place]) for one in classes)
-    folded = tuple(one.folded(found.classes[one.place]) for one in classes)
-    quiet = tuple(one.silences(found.classes[one.place]) for one in classes)
-    numbered = tuple(one.matches_had(found.classes[one.place]) for one in classes)
+    held = tuple(one.held(found) for one in classes)
+    folded = tuple(one.folded(found) for one in classes)
+    quiet = tuple(one.silences(found) for one in classes)
+    numbered = tuple(one.matches_had(found) for one in classes)
     return State(found.watermark, held, folded, found.waiting, quiet, numbered)

@@ -26,8 +26,9 @@ from ..numbers.number_columns import from_arrow
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-VERSION: Final = 4
-"""A checkpoint of another version is refused, never misread."""
+VERSION: Final = 5
+READ: Final = (4, VERSION)
+"""A checkpoint of another version is refused, never misread. In version 4 all queries see all events."""
 
 _MAGIC: Final = b"cepc"
 _START: Final = struct.Struct(">4sII")
@@ -98,7 +99,7 @@ def taken_apart(data: bytes) -> StateBytes:
     if len(data) < _START.size or not data.startswith(_MAGIC):
         raise StateError("the checkpoint holds no state of cepc's")
     _, version, length = _START.unpack_from(data)
-    if version != VERSION:
+    if version not in READ:
         raise StateError(f"the checkpoint's state is of version {version}, this runtime's is {VERSION}")
     reader = io.BytesIO(data)
     reader.seek(_START.size)
@@ -135,6 +136,7 @@ def tables(state: StateBytes) -> Iterator[tuple[str, Any]]:
     about = state.description
     for one, found in zip(about["classes"], state.classes, strict=False):  # a new state has none
         keys = ", ".join(one["keys"]) or "nothing"
+        keys += f" from {one['since']}" if "since" in one else ""
         if found.events:
             events = _with_marks(from_ipc(found.events), one["marks"])
             yield f"events of {', '.join(one['queries'])}, by {keys}", _with_letters(events, about)

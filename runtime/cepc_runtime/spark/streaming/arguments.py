@@ -42,6 +42,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--flush", action="store_true", help="with available-now: close what is open at the end, and the checkpoint"
     )
+    group.add_argument(
+        "--change", action="store_true",
+        help="the queries may be others than those of the checkpoint: the same go on, new ones begin now",
+    )  # fmt: skip
     group.add_argument("--late", metavar="DIR", help="write events that take no part, with the reason")
     group.add_argument(
         "--dead", metavar="DIR",
@@ -68,7 +72,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def problem(arguments: argparse.Namespace) -> str | None:
     """What is wrong with the arguments together."""
     if arguments.mode != "stream":
-        names = ("checkpoint", "late", "dead", "avro", "output_option", "buckets", "flush", "trigger", "ahead")
+        names = (
+            "checkpoint",
+            "late",
+            "dead",
+            "avro",
+            "output_option",
+            "buckets",
+            "flush",
+            "change",
+            "trigger",
+            "ahead",
+        )
         wrong = next((name for name in names if _is_given(getattr(arguments, name))), None)
         return f"--{wrong.replace('_', '-')} is for --mode stream" if wrong else None
     if arguments.checkpoint is None:
@@ -140,7 +155,7 @@ def run_streams(
         events[stream.name] = read_stream(spark, stream, form, path, options, avro)
     folders = Folders(arguments.checkpoint, arguments.late, arguments.dead)
     ahead = DAY if arguments.ahead is None else arguments.ahead
-    terms = Terms(folders, _trigger(arguments), arguments.buckets, ahead)
+    terms = Terms(folders, _trigger(arguments), arguments.buckets, ahead, arguments.change)
     finish = to_stderr if arguments.flush else None
     running = start_streams(spark, streams, sink, terms, events, names, finish)
     wait(running, to_stderr)

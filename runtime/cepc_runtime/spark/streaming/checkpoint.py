@@ -7,11 +7,13 @@ import uuid
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import unquote
 
-from ...streaming.description import changes, query_digests
+from ...streaming.description import changes, is_of_query, query_digests
 from ..schema import JobError
 from ..sinks import path_of
+from .change import Begun, Change, begin
 from .declaration import declaration, declared_otherwise, is_declaration
-from .intact import CURE, LOGS, numbers_of
+from .intact import CURE, LOGS, numbers_of, watermark_done
+from .time import millis_of, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -22,7 +24,9 @@ if TYPE_CHECKING:
 Opened = TypeVar("Opened")
 Done = TypeVar("Done")
 
-FORMAT: Final = 6
+FORMAT: Final = 7
+_BEFORE: Final = 6
+"""In which all queries see all events, and nothing is said of panes."""
 FILE: Final = "cepc/program.json"
 DONE: Final = "done"
 """In place of the micro-batch that a flush follows, while it is under way."""
@@ -32,6 +36,7 @@ _PLACE: Final = "place"
 _BUCKETS: Final = "it has "
 _TOGETHER: Final = "together"
 """The streams of a job that a flush ends, this one among them; not in a checkpoint of before."""
+_BEGUN: Final = ("since", "panes", "delay")
 
 
 def identity(what: Continuous) -> dict[str, Any]:
@@ -47,10 +52,17 @@ class Ended(JobError):  # noqa: N818 - it is no fault
 
 
 def claim(
-    store: Store, folder: str, identity: dict[str, Any], left_out: Collection[str] = (), place: str | None = None
+    store: Store,
+    folder: str,
+    identity: dict[str, Any],
+    left_out: Collection[str] = (),
+    place: str | None = None,
+    what: Continuous | None = None,
+    change: Callable[[dict[str, Any]], None] | None = None,
 ) -> int | None:
     """Make a new checkpoint this program's, or see that it is. Raises JobError, which says what changed, and Ended.
-    `left_out` are queries that the program has and this run has not; `place` is where it lies, by its whole name.
+    `left_out` are queries that the program has and this run has not; `place` is where it lies, by its whole name; of
+    `what` it is `identity`. With `change` its queries may be others than those of the checkpoint, and it is told which.
 
     Where a flush was begun and not finished, the micro-batch that it follows: nothing but that flush may be done.
     """
@@ -68,7 +80,8 @@ def claim(
             for name in store.names(f"{folder}/{log}"):
                 if name.startswith("."):
                     store.delete(f"{folder}/{log}/{name}")
-        _write(store, folder, {**identity, "id": uuid.uuid4().hex, "flush": None, _PLACE: place})
+        new = {**identity, "id": uuid.uuid4().hex, "flush": None, _PLACE: place}
+        _write(store, folder, new if what is None else {**new, **begin(what).data})
         return None
     made_in = found[_PLACE]
     if made_in and place and made_in != place and not store.exists(f"{made_in}/{FILE}"):
@@ -76,15 +89,100 @@ def claim(
             f"{folder} was moved from {made_in}, where Spark looks for the files of its state: move it back, and name"
             " it so as --checkpoint"
         )
-    _check_same(folder, found, identity, left_out)
+    now, changed = _agreed(store, folder, found, identity, left_out, what, change is not None)
+    if now != found and now["flush"] is None:
+        _write(store, folder, now)
+    if changed is not None and change is not None and what is not None:
+        change(_line(what, changed, now["since"]))
     flush: int | None = found["flush"]
     return flush
 
 
-def check_program(store: Store, folder: str, identity: dict[str, Any], left_out: Collection[str] = ()) -> None:
-    """See that a checkpoint is new or this program's, and leave it as it is. Raises JobError."""
-    if (found := _read(store, folder)) is not None and numbers_of(store, folder, "offsets"):
+def _agreed(
+    store: Store,
+    folder: str,
+    found: dict[str, Any],
+    identity: dict[str, Any],
+    left_out: Collection[str],
+    what: Continuous | None,
+    change: bool,
+) -> tuple[dict[str, Any], Change | None]:
+    """What the file of the checkpoint says from now on, and how its queries change, if they do. Raises JobError."""
+    was = _begun(found)
+    if not change or what is None or found["queries"] == identity["queries"]:
         _check_same(folder, found, identity, left_out)
+        return (found if what is None else {**found, "format": FORMAT, **was.read_by(what).data}), None
+    changing = Change.between(found["queries"], identity["queries"])
+    watermark = _check_change(store, folder, found, identity, what, changing)
+    return {**found, **identity, **changing.of_new(what, was, watermark).data}, changing
+
+
+def _line(what: Continuous, change: Change, since: dict[str, int]) -> dict[str, Any]:
+    """What is told of a change."""
+    queries = {"kept": [*change.kept], "gone": [*change.gone], "new": [*change.new]}
+    line = {"stream": what.streamed.stream.name, "change": True, **queries}
+    return {**line, "since": shown(millis_of(what.plan.stream, since[change.new[0]]))} if change.new else line
+
+
+def _check_change(
+    store: Store, folder: str, found: dict[str, Any], identity: dict[str, Any], what: Continuous, change: Change
+) -> int:
+    """The watermark with which other queries can begin. Raises JobError where they cannot."""
+    _check_same(folder, found, {**identity, "queries": found["queries"], "stream": found["stream"]}, ())
+    if found["flush"] is not None:
+        raise JobError(
+            f"{folder} is being ended by --flush, which can only be finished with the program it belongs to: run that,"
+            " or name a new directory to begin again"
+        )
+    if said := change.otherwise(found["stream"], what):
+        raise JobError(
+            f"queries that are the same on {folder} would read other events: {'; '.join(said)}. --change is for other"
+            f" queries alone: give {', '.join(change.kept) or 'all queries'} other names, or name a new directory to"
+            " begin again"
+        )
+    if found["panes"] is None:
+        raise JobError(
+            f"{folder} was last read by an earlier version of cepc, which did not write down what --change needs: run"
+            " the program it belongs to once more with this version, then the new one with --change"
+        )
+    if not change.new:
+        return 0
+    if what.streamed.stream.members:
+        raise JobError(
+            f"query {change.new[0]} is new, and --change does not know how far each of the streams"
+            f" {', '.join(one.stream.name for one in what.streamed.stream.members)} was read: leave it out, or run it"
+            " in a job of its own with a new directory"
+        )
+    watermark = watermark_done(store, folder)
+    if watermark is None:
+        raise JobError(
+            f"no micro-batch of {folder} is done, so there is nothing to go on with: run the program it belongs to, or"
+            " name a new directory to begin again"
+        )
+    return watermark
+
+
+def as_begun(store: Store, folder: str, what: Continuous) -> Continuous:
+    """Queries that have claimed the checkpoint, as they run on it."""
+    found = _read(store, folder)
+    return what if found is None else _begun(found).of(what)
+
+
+def _begun(found: dict[str, Any]) -> Begun:
+    return Begun(*(found[name] for name in _BEGUN))
+
+
+def check_program(
+    store: Store,
+    folder: str,
+    identity: dict[str, Any],
+    left_out: Collection[str] = (),
+    what: Continuous | None = None,
+    change: bool = False,
+) -> None:
+    """See that a checkpoint is new or this program's, or may `change` to be, and leave it as it is. Raises JobError."""
+    if (found := _read(store, folder)) is not None and numbers_of(store, folder, "offsets"):
+        _agreed(store, folder, found, identity, left_out, what, change)
 
 
 def _check_same(folder: str, found: dict[str, Any], identity: dict[str, Any], left_out: Collection[str]) -> None:
@@ -134,15 +232,16 @@ def _not_this(folder: str, problems: Sequence[str], missing: Sequence[str]) -> s
             f"{folder} is the checkpoint of more queries: {'; '.join(problems)}. Add {','.join(missing)} to --queries,"
             " or name another --checkpoint to begin again"
         )
+    change = ", write --change to go on with the queries that are the same" if all(map(is_of_query, problems)) else ""
     return (
-        f"{folder} is the checkpoint of another program: {'; '.join(problems)}. Run the program it belongs to, or name"
-        " a new directory to begin again; --flush with the old program closes its windows first"
+        f"{folder} is the checkpoint of another program: {'; '.join(problems)}. Run the program it belongs to{change},"
+        " or name a new directory to begin again; --flush with the old program closes its windows first"
     )
 
 
 def _changes(old: dict[str, Any], new: dict[str, Any], left_out: Collection[str]) -> list[str]:
     """In a user's words."""
-    if old["format"] != new["format"]:
+    if old["format"] not in (_BEFORE, new["format"]):
         return [f"it was written in format {old['format']}, this is {new['format']}"]
     found = changes(old["queries"], new["queries"], left_out)
     if not found and old["stream"] != new["stream"]:
@@ -247,7 +346,8 @@ def _read(store: Store, folder: str) -> dict[str, Any] | None:
         found: dict[str, Any] = json.loads(text)
         if not _is_right(found):
             raise ValueError("values of other types")
-        later = {_TOGETHER: found.get(_TOGETHER, []), _PLACE: found.get(_PLACE)}
+        begun = {"since": found.get("since", {}), "panes": found.get("panes"), "delay": found.get("delay")}
+        later = {_TOGETHER: found.get(_TOGETHER, []), _PLACE: found.get(_PLACE), **begun}
         return {**{name: found[name] for name in _NAMES}, **later}
     except (ValueError, TypeError, KeyError) as error:
         raise JobError(f"{path} is damaged: it should be one JSON object with {', '.join(_NAMES)}: {CURE}") from error
@@ -258,7 +358,22 @@ def _is_right(found: dict[str, Any]) -> bool:
     is_known = flush is None or flush == DONE or type(flush) is int
     are_known = isinstance(found.get(_TOGETHER, []), list) and isinstance(found.get(_PLACE, ""), str | None)
     are_known = are_known and type(found["buckets"]) is int and isinstance(found["queries"], dict)
-    return is_known and are_known and (found["format"] != FORMAT or is_declaration(found["stream"]))
+    if found["format"] not in (_BEFORE, FORMAT):
+        return is_known and are_known
+    return is_known and are_known and is_declaration(found["stream"]) and _is_begun(found)
+
+
+def _is_begun(found: dict[str, Any]) -> bool:
+    since, panes, delay = found.get("since", {}), found.get("panes") or [], found.get("delay")
+    are_ticks = isinstance(since, dict) and all(type(tick) is int for tick in since.values())
+    return (
+        are_ticks and isinstance(panes, list) and all(map(_is_group, panes)) and (delay is None or type(delay) is int)
+    )
+
+
+def _is_group(data: Any) -> bool:
+    length, begin, names = data
+    return type(length) is type(begin) is int and 0 <= begin < length and all(isinstance(name, str) for name in names)
 
 
 def _write(store: Store, folder: str, data: dict[str, Any]) -> None:

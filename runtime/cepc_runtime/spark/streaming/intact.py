@@ -77,6 +77,18 @@ def remove_lost_sums(store: Store, folder: str) -> None:
                 store.delete(f"{log}/{sums}")
 
 
+def watermark_done(store: Store, folder: str) -> int | None:
+    """Spark's, after the last micro-batch that is done; None where none is. Raises JobError."""
+    done = numbers_of(store, folder, "commits")
+    if not done:
+        return None
+    path = f"{folder}/commits/{done[-1]}"
+    found = _json(_lines(store, path)[0])
+    if not isinstance(found, dict) or type(found.get("nextBatchWatermarkMs")) is not int:
+        raise _damaged(path)
+    return int(found["nextBatchWatermarkMs"])
+
+
 def _of_files(offset: str) -> int | None:
     """Where the log of files stands, in the offset of a source that has one."""
     found = _json(offset)

@@ -28,6 +28,7 @@ from .blobs import DEAD, LATE, TellsRows, event_schema
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from ...panes.shared_panes import PaneGroup
     from ...parts.classes import Class
     from ...streaming.description import LetterName
     from ..forms import Form
@@ -47,10 +48,11 @@ class Answering:
     most: int = PARTIAL_MATCHES
     form: Form = IN_ROWS
     """In which it hands on what it has found."""
+    panes: tuple[PaneGroup, ...] = ()
 
     @cached_property
     def program(self) -> Program:
-        return _program(self.plan_text, self.classes, self.letters, self.most)
+        return _program(self.plan_text, self.classes, self.letters, self.most, self.panes)
 
     @cached_property
     def _tells(self) -> TellsRows | TellsFiles:
@@ -74,6 +76,7 @@ class Answering:
             "letters": self.letters,
             "most": self.most,
             "form": self.form,
+            "panes": self.panes,
         }
 
     # ---- one step of a bucket ----------------------------------------------------------------------------------------
@@ -135,10 +138,16 @@ class Answering:
 
 
 @lru_cache(maxsize=8)
-def _program(plan_text: str, classes: tuple[Class, ...], letters: tuple[LetterName, ...], most: int) -> Program:
+def _program(
+    plan_text: str,
+    classes: tuple[Class, ...],
+    letters: tuple[LetterName, ...],
+    most: int,
+    panes: tuple[PaneGroup, ...],
+) -> Program:
     """Once for each worker process, which runs a task of each micro-batch."""
     class_column = CLASS if len(classes) > 1 else None
-    return Program(from_text_of_plan(plan_text), classes, class_column, most=most, letters=letters)
+    return Program(from_text_of_plan(plan_text), classes, class_column, most=most, letters=letters, panes=panes)
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import Column, DataFrame, SparkSession
 
+    from ...panes.shared_panes import PaneGroup
     from ...parts.classes import Class
     from ...plan.physical import PhysicalPlan
     from ..forms import Form
@@ -64,12 +65,16 @@ class Streamed:
 
 @dataclass(frozen=True)
 class Continuous:
-    """Some queries of a stream, ready to be run: `buckets` and `ahead` (milliseconds) are the user's."""
+    """Some queries of a stream, ready to be run: `buckets` and `ahead` (milliseconds) are the user's. `since` says of
+    those that came to a checkpoint later from which tick on they see events, and `panes` which have panes together.
+    """
 
     streamed: Streamed
     queries: tuple[str, ...]
     buckets: int
     ahead: int
+    since: tuple[tuple[str, int], ...] = ()
+    panes: tuple[PaneGroup, ...] = ()
 
     @cached_property
     def plan(self) -> PhysicalPlan:
@@ -82,14 +87,20 @@ class Continuous:
 
     @cached_property
     def classes(self) -> tuple[Class, ...]:
-        return classes_of(self.plan.queries)
+        return classes_of(self.plan.queries, since=dict(self.since))
+
+    @property
+    def delay(self) -> int:
+        """How many milliseconds late an event may be, of any stream that is read."""
+        return max(self.streamed.watermark, *(one.watermark for one in self.streamed.stream.members), 0)
 
     @cached_property
     def plan_text(self) -> str:
         return to_text(self.plan)
 
     def answering(self, form: Form = IN_ROWS) -> Answering:
-        return Answering(self.plan_text, self.classes, self.streamed.letters, settings.most(), form)
+        letters = self.streamed.letters
+        return Answering(self.plan_text, self.classes, letters, settings.most(), form, self.panes)
 
     def unpacked(self, blobs: DataFrame, form: Form) -> DataFrame:
         """What buckets tell in this form, where it is rows: as rows."""

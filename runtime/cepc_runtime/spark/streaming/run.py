@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import pyspark
@@ -37,7 +37,7 @@ from .source import checked, declared
 from .spread import cores_of, usual_buckets
 from .state_path import check_readable, readable, whole_name
 from .store import HadoopStore
-from .time import SHIFT
+from .time import SHIFT, shown
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -86,6 +86,8 @@ class Terms:
     trigger: str = EVERY
     buckets: int | None = None
     ahead: int = DAY
+    change: bool = False
+    """Whether the queries may be others than those of the checkpoint."""
 
 
 @dataclass
@@ -196,28 +198,32 @@ def start(
     trigger: dict[str, Any],
     finish: Report | None = None,
     together: Collection[str] = (),
+    change: Report | None = None,
 ) -> Running:
     """Begin, or go on where the checkpoint stands. Raises JobError.
 
     Where a flush was cut short, nothing but that flush is done, and told to `finish`; then Ended is raised. It may have
-    been cut short before it came to this stream: then it is among those that are ended `together`.
+    been cut short before it came to this stream: then it is among those that are ended `together`. With `change`, which
+    is told, the queries may be others than those of the checkpoint.
     """
     spark, folder = next(iter(events.values())).sparkSession, folders.checkpoint
     place = Place(spark, what, folder)
     query: Any = None
     lease = place.lease()
-    look = look_at_new_files(events, place.store, folder)
-    lost = {name: to for name, to in ((LATE, folders.late), (DEAD, folders.dead)) if to is not None}
-    how: OneMachine | InRows = IN_ROWS
-    if isinstance(sink, Directories) and sink.is_usual_parquet:
-        how = one_machine(spark, what, sink.folder, lost)
-    writing = Writing(what, sink, how, lost, lease, folder, look)
     lease.keep(lambda: query is None or query.isActive or writing.is_amid)
     try:
         check_intact(place.store, folder)
         remove_lost_sums(place.store, folder)
         is_whose, whole = (checkpoint.identity(what), what.left_out), whole_name(spark, folder)
-        flushed_after = checkpoint.claim(place.store, folder, *is_whose, whole)
+        flushed_after = checkpoint.claim(place.store, folder, *is_whose, whole, what, change)
+        what = checkpoint.as_begun(place.store, folder, what)
+        place = Place(spark, what, folder)
+        look = look_at_new_files(events, place.store, folder)
+        lost = {name: to for name, to in ((LATE, folders.late), (DEAD, folders.dead)) if to is not None}
+        how: OneMachine | InRows = IN_ROWS
+        if isinstance(sink, Directories) and sink.is_usual_parquet:
+            how = one_machine(spark, what, sink.folder, lost)
+        writing = Writing(what, sink, how, lost, lease, folder, look)
         owner = Owner(checkpoint.id_of(place.store, folder), whole, place.has_begun())
         if isinstance(sink, Directories):
             take_places(place.store, owner, sink.folder, sink.places(what.queries), "--output")
@@ -289,7 +295,8 @@ def stream(
     for one in others:  # all are looked at before any of them begins
         what = whole[one.stream.name]
         folder = places[one.stream.name].checkpoint
-        checkpoint.check_program(HadoopStore(spark), folder, checkpoint.identity(what), what.left_out)
+        is_whose = checkpoint.identity(what), what.left_out
+        checkpoint.check_program(HadoopStore(spark), folder, *is_whose, what, terms.change)
 
     def begin(one: Streamed) -> Running:
         name = one.stream.name
@@ -299,7 +306,8 @@ def stream(
                 for source in one.stream.sources
             }
             together = over if name in over else ()
-            return start(whole[name], frames, places[name], sink, trigger_of(terms.trigger), resumed.append, together)
+            trigger, change = trigger_of(terms.trigger), to_stderr if terms.change else None
+            return start(whole[name], frames, places[name], sink, trigger, resumed.append, together, change)
 
     try:
         ended = [error for one in wanted if one.stream.name in over and (error := _ended(begin, one))]
@@ -395,7 +403,7 @@ def _line(what: Continuous, progress: Any, done: dict[str, Any]) -> dict[str, An
         "without_type": dropped["null_type"] if dropped else 0,
         **done,
         **({"labels": labels} if labels else {}),
-        "watermark": _shown(watermark),
+        "watermark": None if watermark <= -SHIFT else shown(watermark),  # before there is one
         "watermark_lag_ms": max(_millis(newest) - SHIFT - watermark, 0) if newest else None,
         "ms": progress["durationMs"].get("triggerExecution"),
     }
@@ -404,10 +412,3 @@ def _line(what: Continuous, progress: Any, done: dict[str, Any]) -> dict[str, An
 def _millis(text: str) -> int:
     """Spark's times are far in the future: the years are those since the year 1."""
     return int(datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() * 1000)
-
-
-def _shown(millis: int) -> str | None:
-    """None before there is one."""
-    if millis <= -SHIFT:
-        return None
-    return datetime.fromtimestamp(millis / 1000, UTC).isoformat().replace("+00:00", "Z")

@@ -7,6 +7,7 @@ the job allows.
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812
@@ -85,6 +86,23 @@ def watermark_in_ticks(plan: StreamPlan, shown: int) -> int:
     """The first tick that Spark's watermark, in milliseconds of the column shown to it, has not passed."""
     millis = shown - SHIFT
     return millis * 1000 if plan.unit == "us" else -(-millis // _MILLIS[plan.unit])
+
+
+def first_after(plan: StreamPlan, shown: int, delay: int) -> int:
+    """The first tick after all events that were read, where that is Spark's watermark and they were read with delays of
+    so many milliseconds at most: a watermark never goes back, so none of them is later than the delay after it.
+    """
+    return watermark_in_ticks(plan, shown + delay + 1)
+
+
+def millis_of(plan: StreamPlan, tick: int) -> int:
+    """From 1970 on."""
+    return tick // 1000 if plan.unit == "us" else tick * _MILLIS[plan.unit]
+
+
+def shown(millis: int) -> str:
+    """A time as text."""
+    return datetime.fromtimestamp(millis / 1000, UTC).isoformat().replace("+00:00", "Z")
 
 
 def timer_for(plan: StreamPlan, tick: int) -> int:
