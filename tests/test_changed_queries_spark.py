@@ -11,11 +11,11 @@ import pytest
 
 import cepc
 from cepc_runtime.spark.schema import JobError
-from cepc_runtime.spark.streaming import checkpoint
+from cepc_runtime.spark.streaming import checkpoint, run
 from cepc_runtime.spark.streaming.query import Continuous
 from cepc_runtime.spark.streaming.run import Folders, start
 from cepc_runtime.spark.streaming.sinks import Writing
-from tests.equivalence import ABOUT, same
+from tests.equivalence import ABOUT, among, same
 from tests.test_stream_spark import PROGRAM, SCHEMA, START, Job, events, put
 
 if TYPE_CHECKING:
@@ -84,9 +84,15 @@ def test_queries_are_changed_once_however_the_first_micro_batch_ends(
     text = program("listed", "visits", "runs", "counted")
     with pytest.raises(JobError, match=r"query listed is not what it was.*write --change"):
         Changed(spark, tmp_path, text, change=False).run()
-    new = Changed(spark, tmp_path, text)
+    new, file = Changed(spark, tmp_path, text), tmp_path / "checkpoint" / checkpoint.FILE
+    before = file.read_text()
     with monkeypatch.context() as killed:
-        killed.setattr(Continuous, "rows", _fails)  # between program.json and the first offsets
+        killed.setattr(Continuous, "rows", _fails)
+        with pytest.raises(JobError, match="killed"):
+            new.run()
+    assert (file.read_text(), new.told) == (before, [])
+    with monkeypatch.context() as killed:
+        killed.setattr(run, "settings_of_stream", _fails)  # between program.json and the first offsets
         with pytest.raises(JobError, match="killed"):
             new.run()
     begins = since(tmp_path)
@@ -108,12 +114,13 @@ def test_queries_are_changed_once_however_the_first_micro_batch_ends(
     plain = old.expected("plain", rows)
     assert 0 < len(found := last.rows("plain", plain.schema)) < plain.num_rows
     assert all(row in plain.to_pylist() for row in found)
-    before = old.rows("listed", SCHEMA_OF_LISTED)
+    given = [row for row in last.rows("listed", SCHEMA_OF_LISTED) if row["match_start"] < begins["listed"]]
+    assert among(given, old.expected("listed", rows).to_pylist())
     for query in ("counted", "runs", "visits", "listed"):
         table = last.expected(query, rows, begins.get(query))
         expected = table.to_pylist()
         if query == "listed":  # with what the query of before has given
-            expected += [row for row in before if row["match_start"] < begins["listed"]]
+            expected += given
         assert table.num_rows, query
         assert same(last.rows(query, table.schema), expected, ABOUT), query
 

@@ -72,7 +72,7 @@ def sums(file: Path) -> Path:
 
 def test_a_checkpoint_that_is_whole_is_gone_on_with(tmp_path: Path) -> None:
     check_intact(STORE, made(tmp_path))
-    assert checkpoint.claim(STORE, str(tmp_path), IDENTITY) is None
+    assert checkpoint.claim(STORE, str(tmp_path), IDENTITY).flush is None
 
 
 def test_a_micro_batch_that_is_not_done_is_no_damage(tmp_path: Path) -> None:
@@ -167,11 +167,11 @@ def test_what_is_left_of_first_offsets_that_were_not_written_is_removed_and_of_l
     for path in half:
         path.parent.mkdir()
         path.touch()
-    assert checkpoint.claim(STORE, str(tmp_path), IDENTITY) is None
+    assert checkpoint.claim(STORE, str(tmp_path), IDENTITY).flush is None
     assert not any(path.exists() for path in half)
     folder = made(tmp_path)
     half[0].touch()
-    assert checkpoint.claim(STORE, folder, IDENTITY) is None
+    assert checkpoint.claim(STORE, folder, IDENTITY).flush is None
     assert half[0].exists()  # Spark removes it when it is old
 
 
@@ -543,7 +543,7 @@ def test_queries_of_the_checkpoint_that_a_run_leaves_out_are_named(
     with pytest.raises(JobError) as failure:
         checkpoint.claim(STORE, str(tmp_path), {**IDENTITY, "queries": queries}, left_out)
     assert str(failure.value) == f"{tmp_path} {said}"
-    assert checkpoint.claim(STORE, str(tmp_path), {**IDENTITY, "queries": MORE}, ["later"]) is None
+    assert checkpoint.claim(STORE, str(tmp_path), {**IDENTITY, "queries": MORE}, ["later"]).flush is None
 
 
 OF_CHANGES = """STREAM s (at TIMESTAMP, kind STRING, k INT, x INT, y INT, twice AS y * 2)
@@ -562,10 +562,10 @@ def _what(text: str, queries: Sequence[str] | None = None) -> Continuous:
 
 def _claim(folder: Path, what: Continuous, *, change: bool = False) -> list[dict[str, Any]]:
     """What is told of the change."""
-    told: list[dict[str, Any]] = []
-    tell = told.append if change else None
-    assert checkpoint.claim(STORE, str(folder), checkpoint.identity(what), what.left_out, None, what, tell) is None
-    return told
+    claim = checkpoint.claim(STORE, str(folder), checkpoint.identity(what), what.left_out, None, what, change)
+    assert claim.flush is None
+    line = claim.taken()
+    return [] if line is None else [line]
 
 
 def _begun(folder: Path, text: str, watermark: int) -> dict[str, Any]:
@@ -597,7 +597,7 @@ def test_queries_that_are_the_same_go_on_and_new_ones_begin_after_all_that_was_r
     assert changed["panes"] == [[30_000_000, 0, ["q"]], [40_000_000, 0, ["r"]]]
     assert _claim(tmp_path, now, change=True) == _claim(tmp_path, now) == []
     assert _program(tmp_path) == changed
-    running = checkpoint.as_begun(STORE, str(tmp_path), now)
+    running = checkpoint.claim(STORE, str(tmp_path), checkpoint.identity(now), (), None, now).begun.of(now)
     assert [(one.keys, one.since, len(one.queries)) for one in running.classes] == [
         (("k",), None, 1), (("k",), 130_001_000, 1), ((), 130_001_000, 1)
     ]  # fmt: skip
@@ -719,9 +719,9 @@ def test_a_checkpoint_that_was_moved_names_the_place_where_it_was_made(tmp_path:
     program = (old / checkpoint.FILE).read_text()
     made(old)
     (old / checkpoint.FILE).write_text(program)
-    assert checkpoint.claim(STORE, str(old), IDENTITY, place=f"file:{old}") is None
+    assert checkpoint.claim(STORE, str(old), IDENTITY, place=f"file:{old}").flush is None
     new.symlink_to(old)
-    assert checkpoint.claim(STORE, str(new), IDENTITY, place=f"file:{new}") is None  # the same by another name
+    assert checkpoint.claim(STORE, str(new), IDENTITY, place=f"file:{new}").flush is None  # the same by another name
     new.unlink()
     old.rename(new)
     with pytest.raises(JobError) as failure:
@@ -732,7 +732,7 @@ def test_a_checkpoint_that_was_moved_names_the_place_where_it_was_made(tmp_path:
     )
     without = {name: value for name, value in json.loads(program).items() if name != "place"}
     (new / checkpoint.FILE).write_text(json.dumps(without))  # of before
-    assert checkpoint.claim(STORE, str(new), IDENTITY, place=f"file:{new}") is None
+    assert checkpoint.claim(STORE, str(new), IDENTITY, place=f"file:{new}").flush is None
 
 
 def test_another_number_of_buckets_makes_no_other_program(tmp_path: Path) -> None:
@@ -753,7 +753,7 @@ def test_a_flush_that_was_begun_can_only_be_finished(tmp_path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         checkpoint.flush(STORE, folder, same, cut_short)
-    assert checkpoint.claim(STORE, folder, IDENTITY) == 13
+    assert checkpoint.claim(STORE, folder, IDENTITY).flush == 13
     with pytest.raises(JobError, match="query q is not what it was"):
         checkpoint.claim(STORE, folder, {**IDENTITY, "queries": {"q": "2"}})
     (tmp_path / "commits/13").rename(tmp_path / "lost")
@@ -781,7 +781,7 @@ def test_a_flush_that_finds_no_state_leaves_the_checkpoint_as_it_was(tmp_path: P
 
     with pytest.raises(JobError, match="there is no state of 13"):
         checkpoint.flush(STORE, folder, lost, same)
-    assert checkpoint.claim(STORE, folder, IDENTITY) is None
+    assert checkpoint.claim(STORE, folder, IDENTITY).flush is None
     assert checkpoint.flush(STORE, folder, same, same) == 13
 
 
@@ -789,13 +789,13 @@ def test_nothing_is_flushed_while_a_micro_batch_is_not_done(tmp_path: Path) -> N
     folder = made(tmp_path, 15)
     with pytest.raises(JobError, match=r"micro-batch 14 of .* is not done: run the job with --trigger available-now"):
         checkpoint.flush(STORE, folder, same, same)
-    assert checkpoint.claim(STORE, folder, IDENTITY) is None
+    assert checkpoint.claim(STORE, folder, IDENTITY).flush is None
 
 
 def test_where_nothing_was_read_a_flush_writes_nothing_and_ends_nothing(tmp_path: Path) -> None:
     checkpoint.claim(STORE, str(tmp_path), IDENTITY)
     assert checkpoint.flush(STORE, str(tmp_path), same, lambda _: pytest.fail("there is nothing")) is None
-    assert checkpoint.claim(STORE, str(tmp_path), IDENTITY) is None
+    assert checkpoint.claim(STORE, str(tmp_path), IDENTITY).flush is None
 
 
 def test_where_nothing_was_read_of_one_stream_of_several_a_flush_ends_that_one_too(tmp_path: Path) -> None:

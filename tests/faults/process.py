@@ -110,7 +110,7 @@ class Job:
         try:
             check_intact(store, self._checkpoint)
             remove_lost_sums(store, self._checkpoint)
-            if checkpoint.claim(store, self._checkpoint, _IDENTITY) is None:
+            if checkpoint.claim(store, self._checkpoint, _IDENTITY).flush is None:
                 self._micro_batches()
             checkpoint.flush(store, self._checkpoint, self._kept, self._flush)
         except Killed:

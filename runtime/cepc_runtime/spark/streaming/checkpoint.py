@@ -7,10 +7,11 @@ import uuid
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import unquote
 
+from ...cheap_dataclass import dataclass
 from ...streaming.description import changes, is_of_query, query_digests
 from ..schema import JobError
 from ..sinks import path_of
-from .change import Begun, Change, begin
+from .change import NOTHING_SAID, Begun, Change, begin
 from .declaration import declaration, declared_otherwise, is_declaration
 from .intact import CURE, LOGS, numbers_of, watermark_done
 from .time import millis_of, shown
@@ -51,6 +52,27 @@ class Ended(JobError):  # noqa: N818 - it is no fault
     """The checkpoint was ended by a flush."""
 
 
+@dataclass(frozen=True)
+class Claim:
+    """On a checkpoint. Where a `flush` was begun and not finished, that is the micro-batch that it follows, and nothing
+    but that flush may be done. `begun` is how its queries were come by. Where they are others than it had, it has yet
+    to be `taken` before the first micro-batch, and `line` says what changes; until then it is as it was.
+    """
+
+    store: Store
+    folder: str
+    begun: Begun
+    flush: int | None = None
+    later: dict[str, Any] | None = None
+    line: dict[str, Any] | None = None
+
+    def taken(self) -> dict[str, Any] | None:
+        """The checkpoint is that of other queries from now on; their line, if they are others."""
+        if self.later is not None:
+            _write(self.store, self.folder, self.later)
+        return self.line
+
+
 def claim(
     store: Store,
     folder: str,
@@ -58,13 +80,11 @@ def claim(
     left_out: Collection[str] = (),
     place: str | None = None,
     what: Continuous | None = None,
-    change: Callable[[dict[str, Any]], None] | None = None,
-) -> int | None:
+    change: bool = False,
+) -> Claim:
     """Make a new checkpoint this program's, or see that it is. Raises JobError, which says what changed, and Ended.
     `left_out` are queries that the program has and this run has not; `place` is where it lies, by its whole name; of
-    `what` it is `identity`. With `change` its queries may be others than those of the checkpoint, and it is told which.
-
-    Where a flush was begun and not finished, the micro-batch that it follows: nothing but that flush may be done.
+    `what` it is `identity`. With `change` its queries may be others than those of the checkpoint.
     """
     found, begun = _read(store, folder), bool(numbers_of(store, folder, "offsets"))
     if found is None and begun:
@@ -80,22 +100,21 @@ def claim(
             for name in store.names(f"{folder}/{log}"):
                 if name.startswith("."):
                     store.delete(f"{folder}/{log}/{name}")
-        new = {**identity, "id": uuid.uuid4().hex, "flush": None, _PLACE: place}
-        _write(store, folder, new if what is None else {**new, **begin(what).data})
-        return None
+        first = NOTHING_SAID if what is None else begin(what)
+        _write(store, folder, {**identity, "id": uuid.uuid4().hex, "flush": None, _PLACE: place, **first.data})
+        return Claim(store, folder, first)
     made_in = found[_PLACE]
     if made_in and place and made_in != place and not store.exists(f"{made_in}/{FILE}"):
         raise JobError(
             f"{folder} was moved from {made_in}, where Spark looks for the files of its state: move it back, and name"
             " it so as --checkpoint"
         )
-    now, changed = _agreed(store, folder, found, identity, left_out, what, change is not None)
-    if now != found and now["flush"] is None:
+    now, changed = _agreed(store, folder, found, identity, left_out, what, change)
+    if changed is not None and what is not None:
+        return Claim(store, folder, _begun(now), None, now, _line(what, changed, now["since"]))
+    if now != found and found["flush"] is None:
         _write(store, folder, now)
-    if changed is not None and change is not None and what is not None:
-        change(_line(what, changed, now["since"]))
-    flush: int | None = found["flush"]
-    return flush
+    return Claim(store, folder, _begun(now), found["flush"])
 
 
 def _agreed(
@@ -160,12 +179,6 @@ def _check_change(
             " name a new directory to begin again"
         )
     return watermark
-
-
-def as_begun(store: Store, folder: str, what: Continuous) -> Continuous:
-    """Queries that have claimed the checkpoint, as they run on it."""
-    found = _read(store, folder)
-    return what if found is None else _begun(found).of(what)
 
 
 def _begun(found: dict[str, Any]) -> Begun:

@@ -215,8 +215,8 @@ def start(
         check_intact(place.store, folder)
         remove_lost_sums(place.store, folder)
         is_whose, whole = (checkpoint.identity(what), what.left_out), whole_name(spark, folder)
-        flushed_after = checkpoint.claim(place.store, folder, *is_whose, whole, what, change)
-        what = checkpoint.as_begun(place.store, folder, what)
+        claim = checkpoint.claim(place.store, folder, *is_whose, whole, what, change is not None)
+        what = claim.begun.of(what)
         place = Place(spark, what, folder)
         look = look_at_new_files(events, place.store, folder)
         lost = {name: to for name, to in ((LATE, folders.late), (DEAD, folders.dead)) if to is not None}
@@ -230,7 +230,7 @@ def start(
         for apart, option in ((folders.late, "--late"), (folders.dead, "--dead")):
             if apart is not None:
                 take_places(place.store, owner, apart, {what.streamed.stream.name: apart.rstrip("/")}, option)
-        if flushed_after is not None or together:
+        if claim.flush is not None or together:
             place.flush(writing, finish or (lambda _: None), sorted(together), resumed=True)
             raise checkpoint.Ended(
                 f"{folder} was being ended by --flush when its job stopped: the rest of its last windows is"
@@ -241,6 +241,8 @@ def start(
         rows = what.rows(events, folders.dead is not None, writing.form)
         name = f"cepc {what.streamed.stream.name}"
         writer = rows.writeStream.queryName(name).foreachBatch(writing).option("checkpointLocation", folder)
+        if (line := claim.taken()) is not None and change is not None:
+            change(line)
         with held(spark, settings_of_stream(spark, what.buckets)):  # of which the query has a copy from its start on
             query = writer.trigger(**trigger).start()
     except BaseException:
