@@ -24,6 +24,9 @@ from tests.words import EPOCH
 if TYPE_CHECKING:
     from random import Random
 
+    import pyarrow as pa
+
+    from cepc_runtime.plan.stream import StreamPlan
     from cepc_runtime.spark.streaming.query import Continuous
     from tests.equivalence import Compiled, Rows
     from tests.oracle import Answer
@@ -132,8 +135,8 @@ def check(case: Case, chance: Random, changes: tuple[int, ...] = (1, 1, 2)) -> S
     stream = Stream(first.answering())
     going = Going(case, stream, chance.random() < 0.7, queries, first, begin(first))
     going.use()
-    parts = [*micro_batches(chance, read(table_of(case, compiled), compiled.plan.stream).table, compiled.plan.stream)]
-    when = sorted(chance.randint(1, max(1, len(parts) - 2)) for _ in range(chance.choice(changes)))
+    parts = several(chance, read(table_of(case, compiled), compiled.plan.stream).table, compiled.plan.stream)
+    when = sorted(chance.randint(1, (len(parts) - 1) // 2) for _ in range(chance.choice(changes)))
     for number, (part, shown) in enumerate(parts):
         for _ in range(when.count(number)):
             going.change(others(going.queries, names, chance), shown)
@@ -160,6 +163,14 @@ def check(case: Case, chance: Random, changes: tuple[int, ...] = (1, 1, 2)) -> S
     TOLD.update(which for which, count in seen.items() if count)
     TOLD["cases"] += 1
     return Seen.of(case, answers) if seen.total() else NOTHING
+
+
+def several(chance: Random, events: pa.Table, stream: StreamPlan) -> list[tuple[pa.Array, int]]:
+    """Micro-batches, of which there are some before a change and some after it."""
+    while True:
+        found = [*micro_batches(chance, events, stream)]
+        if len(found) > 3:
+            return found
 
 
 def wanted(case: Case, compiled: Compiled, since: int | None) -> dict[str, Answer] | None:
