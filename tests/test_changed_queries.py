@@ -11,15 +11,18 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+from hypothesis import settings
+
 from cepc_runtime.events.grouped import read
 from cepc_runtime.spark.streaming.change import Begun, Change, begin
 from cepc_runtime.spark.streaming.checkpoint import identity
+from cepc_runtime.streaming.state import from_bytes
 from tests.equivalence import ABOUT, among, answered, compile_text, same, table_of
 from tests.programs import HEADER, Asked, Case, query, streamed, with_stream
 from tests.properties import ENOUGH, NOTHING, Seen, hold
 from tests.test_changed_programs import what
 from tests.test_stream_operator import Stream, micro_batches, packed
-from tests.words import EPOCH
+from tests.words import EPOCH, free
 
 if TYPE_CHECKING:
     from random import Random
@@ -37,8 +40,19 @@ if TYPE_CHECKING:
 AGAIN: Final = timedelta(seconds=9)
 """The stream is shown twice, the second time so much later: queries that begin amid it have rows too."""
 
+MOST: Final = 80
+"""Rows of a stream, before it is shown again."""
+
+RESULTS: Final = ("COUNT(*)", "SUM(a.x)", "MAX(b.y)", "MIN(a.z)", "SUM(b.n)", "COUNT(a.x)", "AVG(b.x)")
+WINDOWS: Final = (
+    "20 s SLIDE 5 s", "30 s SLIDE 10 s", "20 s SLIDE 10 s", "40 s SLIDE 20 s", "30 s SLIDE 15 s", "40 s SLIDE 10 s",
+    "20 s", "30 s SLIDE 10 s OFFSET 5 s",
+)  # fmt: skip
+
 TOLD: Counter[str] = Counter()
-"""How many cases had rows of queries that were kept and that were new, and how many rows these were."""
+"""How many cases had rows of queries that were kept and that were new, and how many rows these were; and how many had
+panes when queries were changed.
+"""
 
 
 def program(chance: Random) -> Case:
@@ -48,8 +62,25 @@ def program(chance: Random) -> Case:
     texts = [query(chance, f"q{i}", replace(Asked(), keyed=True)) for i in range(4)]
     one = with_stream(chance, header.replace("\nEVENT TYPE", " WATERMARK 3 SECONDS\nEVENT TYPE") + "".join(texts))
     later = AGAIN if time == "TIMESTAMP" else AGAIN // timedelta(seconds=1)
-    rows = [row for row in one.rows if row["at"] is not None and row["word"] < 20]
+    rows = [row for row in one.rows if row["at"] is not None and row["word"] % 5 < 2][:MOST]
     return Case(one.text, (*rows, *({**row, "at": row["at"] + later} for row in rows)), one.words)
+
+
+def folded(chance: Random) -> Case:
+    """With four queries whose windows are found from the same panes, more often than not, and many events of few
+    groups.
+    """
+    pattern, texts = chance.choice(("SEQ(A a, B b)", "SEQ(A a, C, B b)", "SEQ(B b, A a)", "AND(A a, B b)")), ""
+    for i in range(4):
+        results = ", ".join(f"{one} AS r{n}" for n, one in enumerate(chance.sample(RESULTS, chance.randint(1, 3))))
+        texts += f"QUERY q{i} RETURN word, {results} PATTERN {pattern} GROUP BY word WITHIN {chance.choice(WINDOWS)};\n"
+    rows = [
+        free(chance)
+        | {"at": chance.randrange(-5, 75), "kind": chance.choice("AABBC"), "word": chance.choice((0, 0, 1))}
+        for _ in range(chance.randint(50, 80))
+    ]
+    header = HEADER.format(time="BIGINT", unit=" UNIT s", order="")
+    return Case(header.replace("\nEVENT TYPE", " WATERMARK 3 SECONDS\nEVENT TYPE") + texts, tuple(rows))
 
 
 def pieces(text: str) -> tuple[str, dict[str, str]]:
@@ -97,6 +128,8 @@ class Going:
     begun: Begun
     rows: dict[tuple[str, str, int | None], Rows] = field(default_factory=lambda: defaultdict(list))
     gone: set[tuple[str, str, int | None]] = field(default_factory=set)
+    panes: int = 0
+    """How many there were when queries were changed."""
 
     def use(self) -> None:
         answering = self.begun.of(self.what).answering()
@@ -116,6 +149,8 @@ class Going:
 
     def change(self, queries: Queries, watermark: int) -> None:
         self.collect()
+        program = self.stream.answering.program
+        self.panes += sum(from_bytes(data, program).panes for data in self.stream.states.values() if data)
         old, before = {self.key(name) for name in self.queries}, identity(self.what)["queries"]
         self.queries, self.what = queries, what(text_of(self.case, queries))
         change = Change.between(before, identity(self.what)["queries"])
@@ -156,12 +191,13 @@ def check(case: Case, chance: Random, changes: tuple[int, ...] = (1, 1, 2)) -> S
         right = _from(expected[of].rows, since)
         if key in going.gone:
             assert among(rows, right, ABOUT), (key, rows, right)
+            seen["gone"] += len(rows)
         else:
             assert same(rows, right, ABOUT), (key, rows, right)
             seen["kept" if since is None else "new"] += len(right)
     TOLD.update({f"rows of {which}": count for which, count in seen.items()})
     TOLD.update(which for which, count in seen.items() if count)
-    TOLD["cases"] += 1
+    TOLD.update(cases=1, panes=going.panes > 0)
     return Seen.of(case, answers) if seen.total() else NOTHING
 
 
@@ -190,7 +226,21 @@ def _tick(time: Any) -> int:
 
 def test_queries_that_stay_and_queries_that_are_new_have_their_rows() -> None:
     TOLD.clear()
-    hold("stream: other queries", streamed(program), check, differing=0)
-    if TOLD["cases"] >= ENOUGH:
-        assert TOLD["kept"] >= 0.5 * TOLD["cases"], TOLD
-        assert TOLD["new"] >= 0.5 * TOLD["cases"], TOLD
+    hold("stream: other queries", streamed(program), check, cases=_cases(), differing=0)
+    _told("kept", "new")
+
+
+def test_queries_that_stay_have_their_panes_whatever_queries_had_them_too() -> None:
+    TOLD.clear()
+    hold("stream: other queries with panes", folded, check, cases=_cases(), differing=0)
+    _told("kept", "new", "panes")
+
+
+def _cases() -> int:
+    """Each is a handful of programs."""
+    return settings().max_examples * 4 // 5
+
+
+def _told(*names: str) -> None:
+    for name in names:
+        assert TOLD["cases"] < ENOUGH or TOLD[name] >= 0.5 * TOLD["cases"], TOLD
