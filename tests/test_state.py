@@ -173,6 +173,19 @@ def test_what_was_kept_for_queries_that_are_gone_is_left() -> None:
             assert by_name(after)[name], name
 
 
+def test_a_window_closes_where_all_events_are_folded_and_none_comes() -> None:
+    """A timer's step, in which there is no event that says which columns there are."""
+    text = STREAM + "QUERY q RETURN k, COUNT(*) AS n PATTERN SEQ(A a, B b) GROUP BY k WITHIN 40 s;\n"
+    compiled, stream = job(text, ("q",))
+    given(compiled, stream, tuple({**row, "kind": "AB"[n % 2], "k": 1} for n, row in enumerate(ROWS[:80])), SHIFT)
+    (bucket,) = stream.states
+    for watermark in (11, 30, 41):
+        stream._step(bucket, [], watermark)
+        state = from_bytes(stream.states[bucket] or b"", stream.answering.program)
+        assert (state.events, state.panes) == (0, int(watermark < 40))
+    assert by_name(stream)["q"] == [{"k": 1, "n": 720, "window_start": 0, "window_end": 40}]
+
+
 def test_bytes_of_version_4_are_read() -> None:
     """In which no class says since when its queries see events: all see all."""
     compiled, before = job(FIRST, NAMES)

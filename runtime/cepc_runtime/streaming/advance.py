@@ -17,6 +17,7 @@ from ..plan.select import SelectContiguous
 from ..plan.strategy import letters_read
 from ..sql.types import to_arrow
 from .decision import Decision, Windows
+from .description import words
 from .folding import Fold, Known, reads
 from .held import Held, Panes
 from .matches import Advance, Behind, chosen, decided
@@ -269,8 +270,9 @@ class _OfClass:
 
 
 def _empty(plan: PhysicalPlan) -> Any:
-    """No events."""
-    return pa.schema([(name, to_arrow(type_)) for name, type_ in plan.stream.columns]).empty_table()
+    """No events, which have words of letters where others do."""
+    columns = [(name, to_arrow(type_)) for name, type_ in plan.stream.columns]
+    return pa.schema([*columns, *((name, pa.int64()) for name in words(plan))]).empty_table()
 
 
 def _needed(program: Program, known: Reading, kinds: Kinds, queries: Collection[int], watermark: int) -> Bools:
