@@ -77,7 +77,7 @@ def folded(chance: Random) -> Case:
     rows = [
         free(chance)
         | {"at": chance.randrange(-5, 75), "kind": chance.choice("AABBC"), "word": chance.choice((0, 0, 1))}
-        for _ in range(chance.randint(50, 80))
+        for _ in range(chance.randint(100, 130))
     ]
     header = HEADER.format(time="BIGINT", unit=" UNIT s", order="")
     return Case(header.replace("\nEVENT TYPE", " WATERMARK 3 SECONDS\nEVENT TYPE") + texts, tuple(rows))
@@ -171,7 +171,8 @@ def check(case: Case, chance: Random, changes: tuple[int, ...] = (1, 1, 2)) -> S
     going = Going(case, stream, chance.random() < 0.7, queries, first, begin(first))
     going.use()
     parts = several(chance, read(table_of(case, compiled), compiled.plan.stream).table, compiled.plan.stream)
-    when = sorted(chance.randint(1, (len(parts) - 1) // 2) for _ in range(chance.choice(changes)))
+    first_change, last = (1, (len(parts) - 1) // 2) if case.words else (2, len(parts) - 2)  # when there are panes
+    when = sorted(chance.randint(first_change, last) for _ in range(chance.choice(changes)))
     for number, (part, shown) in enumerate(parts):
         for _ in range(when.count(number)):
             going.change(others(going.queries, names, chance), shown)
