@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 from tests import (
     test_changed_programs,
+    test_changed_queries,
     test_equivalence,
     test_memory,
     test_motto_pass,
@@ -81,6 +82,12 @@ PROPERTIES: Final[dict[str, Property]] = {
         "through Spark's operator", streamed(cases(size=3)), test_stream_operator.through_the_operator
     ),
     "stream: a changed program": Property("as a stream", streamed(program), test_changed_programs.check),
+    "stream: other queries": Property(
+        "as a stream", streamed(test_changed_queries.program), test_changed_queries.check
+    ),
+    "stream: other queries with panes": Property(
+        "as a stream", test_changed_queries.folded, test_changed_queries.check
+    ),
     "stream: programs take turns": Property("as a stream", streamed(cases(size=3)), test_state.reordered),
     "shared in every way: any": Property("shared at every level", cases(size=3), test_passes.unchanged),
     "shared in every way: in common": Property("shared at every level", overlapping(), test_passes.unchanged),

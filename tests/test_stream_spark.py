@@ -796,6 +796,7 @@ def test_every_event_moves_the_watermark_and_no_filter_stands_before_it(
         ("--checkpoint c", "--checkpoint is for --mode stream"),
         ("--trigger 10_seconds", "--trigger is for --mode stream"),
         ("--ahead 0_days", "--ahead is for --mode stream"),
+        ("--change", "--change is for --mode stream"),
         ("--flush", "--flush is for --mode stream"),
         ("--output out:1", "--output out:1 would be read as a URL, for its colon: write ./out:1"),
         ("--input in:1", "--input in:1 would be read as a URL, for its colon: write ./in:1"),
