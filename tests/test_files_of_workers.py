@@ -120,7 +120,12 @@ def settings(spark: SparkSession) -> Iterator[dict[str, str]]:
     ("said", "ending", "where"),
     [
         ({}, ".snappy.parquet", "carried"),
-        ({"compression.codec": "zstd", "outputTimestampType": "TIMESTAMP_MICROS"}, ".zstd.parquet", "placed"),
+        pytest.param(
+            {"compression.codec": "zstd", "outputTimestampType": "TIMESTAMP_MICROS"},
+            ".zstd.parquet",
+            "placed",
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_what_workers_write_is_what_spark_writes(

@@ -245,7 +245,16 @@ LARGE = {
 }
 
 
-@pytest.mark.parametrize(("begun", "more", "times", "code"), LARGE.values(), ids=LARGE)
+LARGE_IN_LONG = ("a string of lines in double quotes", "a name of lines", "values", "words")
+
+
+@pytest.mark.parametrize(
+    ("begun", "more", "times", "code"),
+    [
+        pytest.param(*large, marks=pytest.mark.long if name in LARGE_IN_LONG else (), id=name)
+        for name, large in LARGE.items()
+    ],
+)
 def test_a_statement_of_megabytes_is_one_error_in_seconds(begun: str, more: str, times: int, code: str) -> None:
     Path("p.cep").write_text(QUERY + begun + more * times)
     done = limited("check", "p.cep", seconds=10)
@@ -253,7 +262,7 @@ def test_a_statement_of_megabytes_is_one_error_in_seconds(begun: str, more: str,
     assert done.stdout.endswith("\n1 error\n"), done.stdout
 
 
-@pytest.mark.parametrize("comment", ["--\n", "/**/"])
+@pytest.mark.parametrize("comment", ["--\n", pytest.param("/**/", marks=pytest.mark.long)])
 def test_millions_of_comments_take_little_memory_and_time(comment: str) -> None:
     Path("p.cep").write_text(f"{STREAM}{comment * 3_000_000}")
     done = limited("check", "p.cep", seconds=20)
@@ -371,7 +380,7 @@ def seconds(mistake: str, count: int) -> tuple[float, float]:
     return between - started, ended - between
 
 
-FAST = ("a file", "one name")
+FAST = ("a file",)
 
 
 @pytest.mark.parametrize(

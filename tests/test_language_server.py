@@ -655,6 +655,10 @@ def test_nothing_is_raised_wherever_the_text_ends(part: int) -> None:
         ask_everything(EVERYTHING[:end], end)
 
 
+SLOW = ("names_pattern_grows",)
+"""Each question takes as long as to write out as many patterns as there may be."""
+
+
 @pytest.mark.property
 @given(st.integers(0, len(EVERYTHING)), st.integers(0, 30), st.text(max_size=5), st.integers(0, len(EVERYTHING)))
 def test_nothing_is_raised_for_any_change_of_a_program(start: int, size: int, text: str, offset: int) -> None:
@@ -663,7 +667,13 @@ def test_nothing_is_raised_for_any_change_of_a_program(start: int, size: int, te
 
 
 @pytest.mark.unhurried
-@pytest.mark.parametrize("path", wrong_programs(), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, marks=pytest.mark.long if path.stem in SLOW else (), id=path.stem)
+        for path in wrong_programs()
+    ],
+)
 def test_nothing_is_raised_for_a_wrong_program(path: Path) -> None:
     text = path.read_text("utf-8", "replace")
     words = [found.start() for found in re.finditer(r"\b\w", text)] or [0]

@@ -47,9 +47,12 @@ def rows_in(folder: Path) -> Rows:
     return found
 
 
-@pytest.mark.parametrize("handed_on", [0, 300, 1 << 20])
+@pytest.mark.parametrize(
+    ("handed_on", "tested"),
+    [(300, None), pytest.param(0, 0, marks=pytest.mark.long), pytest.param(1 << 20, 0, marks=pytest.mark.long)],
+)
 def test_directories_of_micro_batches_have_the_rows_of_a_batch(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, handed_on: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, handed_on: int, tested: int | None
 ) -> None:
     """Of many, few and no bytes that a bucket may tell the driver."""
     monkeypatch.setattr(one_machine, "HANDED_ON", handed_on)
@@ -68,7 +71,9 @@ def test_directories_of_micro_batches_have_the_rows_of_a_batch(
 
         return told_by_the_operator(case, chance, own.form, written)
 
-    hold(f"stream: files on one machine, {handed_on} bytes told", streamed(cases(size=3)), on_one_machine)
+    hold(
+        f"stream: files on one machine, {handed_on} bytes told", streamed(cases(size=3)), on_one_machine, tested=tested
+    )
     assert (made > 0) == (handed_on < 1 << 20)
 
 
