@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 AGAIN: Final = timedelta(seconds=9)
 """The stream is shown twice, the second time so much later: queries that begin amid it have rows too."""
 
-MOST: Final = 80
+MOST: Final = 60
 """Rows of a stream, before it is shown again."""
 
 RESULTS: Final = ("COUNT(*)", "SUM(a.x)", "MAX(b.y)", "MIN(a.z)", "SUM(b.n)", "COUNT(a.x)", "AVG(b.x)")
@@ -233,15 +233,15 @@ def test_queries_that_stay_and_queries_that_are_new_have_their_rows() -> None:
 
 def test_queries_that_stay_have_their_panes_whatever_queries_had_them_too() -> None:
     TOLD.clear()
-    hold("stream: other queries with panes", folded, check, cases=_cases(), differing=0)
+    hold("stream: other queries with panes", folded, check, cases=_cases() * 2 // 3, differing=0)
     _told("kept", "new", "panes")
 
 
 def _cases() -> int:
     """Each is a handful of programs."""
-    return settings().max_examples * 4 // 5
+    return settings().max_examples * 3 // 5
 
 
 def _told(*names: str) -> None:
     for name in names:
-        assert TOLD["cases"] < ENOUGH or TOLD[name] >= 0.5 * TOLD["cases"], TOLD
+        assert TOLD["cases"] < ENOUGH or TOLD[name] >= 0.4 * TOLD["cases"], TOLD

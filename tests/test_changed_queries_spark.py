@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from cepc_runtime.spark.streaming.run import Running
     from cepc_runtime.spark.streaming.sinks import Sink
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]  # several starts of a stream; without Spark: test_changed_queries.py
 
 HEAD, *QUERIES = PROGRAM.split("QUERY ")
 BY_NAME = {query.split()[0]: f"QUERY {query}" for query in QUERIES}
@@ -115,6 +115,7 @@ def test_queries_are_changed_once_however_the_first_micro_batch_ends(
     assert 0 < len(found := last.rows("plain", plain.schema)) < plain.num_rows
     assert all(row in plain.to_pylist() for row in found)
     given = [row for row in last.rows("listed", SCHEMA_OF_LISTED) if row["match_start"] < begins["listed"]]
+    assert given
     assert among(given, old.expected("listed", rows).to_pylist())
     for query in ("counted", "runs", "visits", "listed"):
         table = last.expected(query, rows, begins.get(query))
@@ -128,7 +129,6 @@ def test_queries_are_changed_once_however_the_first_micro_batch_ends(
 SCHEMA_OF_LISTED = cepc.compile(program("listed")).run(pa.Table.from_pylist([], schema=SCHEMA))["listed"].schema
 
 
-@pytest.mark.long  # several starts of a stream
 def test_queries_are_changed_twice_and_back(spark: SparkSession, tmp_path: Path) -> None:
     rows, goes = (
         events(),
