@@ -490,7 +490,7 @@ def test_a_run_finishes_the_flush_of_all_streams_and_is_refused_where_some_were_
     begun: list[tuple[str, set[str]]] = []
 
     def start(what: Continuous, *given: Any) -> str:
-        name, tell, together = what.streamed.stream.name, *given[-2:]
+        name, tell, together = what.streamed.stream.name, *given[4:6]
         begun.append((name, {*together}))
         if name in left:
             tell({"stream": name})
@@ -539,8 +539,8 @@ def test_what_of_a_checkpoint_a_run_leaves_out_was_ended_and_its_flush_is_finish
     begun: list[tuple[str, set[str]]] = []
 
     def start(what: Continuous, *given: Any) -> None:
-        begun.append((what.streamed.stream.name, {*given[-1]}))
-        if given[-1]:
+        begun.append((what.streamed.stream.name, {*given[5]}))
+        if given[5]:
             raise checkpoint.Ended("it is finished")
 
     monkeypatch.setattr(run, "start", start)
