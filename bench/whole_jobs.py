@@ -20,13 +20,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from inspect import getsource
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pyarrow.parquet as pq
 import pyspark
 from bench.processors import Took
-from bench.spark_batch import generate, workload
+from bench.spark_batch import empty, generate, workload
 
 import cepc
 from cepc.codegen.compiling import job_of
@@ -38,25 +39,11 @@ if TYPE_CHECKING:
 _SUBREAPER: Final = 36
 """PR_SET_CHILD_SUBREAPER of Linux: a worker that outlives the process that forked it becomes a child of this one."""
 
-EMPTY: Final = '''
-
-def empty(plan, classes, class_column, form):
-    """A kernel that reads its input and gives nothing."""
-
-    def run(batches):
-        for _ in batches:
-            pass
-        return iter(())
-
-    return run
-
-'''
-
 
 def floor_of(job: str) -> str:
     """The text of a job whose kernel does nothing."""
-    head, call, rest = job.partition("\n\n\n")
-    return head + EMPTY + call + rest.replace("job.kernel(", "empty(")
+    head, gap, rest = job.partition("\n\n\n")
+    return head + gap + getsource(empty) + gap + rest.replace("job.kernel(", "empty(")
 
 
 def submitted(job: Path, events: Path, rows: Path, environment: Mapping[str, str]) -> Took:

@@ -70,7 +70,7 @@ def advance(program: Program, state: State, events: Sequence[Any], watermark: in
     late: list[Late] = []
     for number, table in enumerate(events):
         old = _OfClass(program, number, *_before(program, state, number))
-        reading, missed = _joined(program, old.held, _since(program, number, table), step.earlier)
+        reading, missed = old.joined(table, step.earlier)
         if missed is not None:
             late.append(Late(number, missed))
         rows += old.rows(reading, step)
@@ -108,7 +108,7 @@ def flow(program: Program, tables: Iterable[Any], least: int) -> Iterator[tuple[
             waiting.append(table)
             if sum(t.num_rows for t in waiting) < max(least, of_class.length):
                 continue
-        reading, _ = _joined(program, of_class.held, pa.concat_tables(waiting), earlier)
+        reading, _ = of_class.joined(pa.concat_tables(waiting), earlier)
         if table is None:
             yield from of_class.rows(reading, Advance(earlier, END, program.most))
         elif reading is not None:
@@ -116,31 +116,6 @@ def flow(program: Program, tables: Iterable[Any], least: int) -> Iterator[tuple[
             yield from of_class.rows(reading, Advance(earlier, watermark, program.most))
             earlier = watermark
         waiting = [waiting[0].slice(0, 0)]
-
-
-def _since(program: Program, number: int, table: Any) -> Any:
-    """The new events that the queries of a class see."""
-    since = program.classes[number].since
-    if since is None or not table.num_rows:
-        return table
-    table = read(table, program.plan.stream).table
-    earlier = before(ticks_of(table.column(program.plan.stream.time_column)), since)
-    return table.filter(pa.array(~earlier)) if earlier.any() else table
-
-
-def _joined(program: Program, old: Held | None, table: Any, earlier: int) -> tuple[Reading | None, Any]:
-    """The events of a class held and new, in this order, and those that come too late."""
-    stream, missed = program.plan.stream, None
-    if table.num_rows:
-        table = read(table, stream).table
-        late = before(ticks_of(table.column(stream.time_column)), earlier)
-        if late.any():
-            table, missed = table.filter(pa.array(~late)), table.filter(pa.array(late))
-    if old is not None and table.num_rows:
-        table = pa.concat_tables([old.events, table.select(old.events.column_names).cast(old.events.schema)])
-    elif old is not None:
-        table = old.events
-    return (read(table, stream) if table.num_rows else None), missed
 
 
 @dataclass
@@ -158,6 +133,25 @@ class _OfClass:
     @property
     def length(self) -> int:
         return 0 if self.held is None else int(self.held.events.num_rows)
+
+    def joined(self, table: Any, earlier: int) -> tuple[Reading | None, Any]:
+        """The events held and new, in this order, and those that come too late. The queries may see none before a
+        tick.
+        """
+        stream, since, missed = self.program.plan.stream, self.program.classes[self.number].since, None
+        if table.num_rows:
+            table = read(table, stream).table
+            if since is not None:
+                table = table.filter(pa.array(~before(ticks_of(table.column(stream.time_column)), since)))
+            late = before(ticks_of(table.column(stream.time_column)), earlier)
+            if late.any():
+                table, missed = table.filter(pa.array(~late)), table.filter(pa.array(late))
+        old = self.held
+        if old is not None and table.num_rows:
+            table = pa.concat_tables([old.events, table.select(old.events.column_names).cast(old.events.schema)])
+        elif old is not None:
+            table = old.events
+        return (read(table, stream) if table.num_rows else None), missed
 
     def rows(self, reading: Reading | None, step: Advance) -> Iterator[tuple[int, Any]]:
         """The rows of a step, as they are found. `reading` are the events held and those that are new, in this
