@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,12 +30,29 @@ from tests.faults.local import LocalStore
 from tests.generated_jobs import names_of_job
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from cepc_runtime.spark.streaming.query import Continuous
 
 STORE = LocalStore()
-IDENTITY = {"format": checkpoint.FORMAT, "stream": {"clauses": {}, "columns": []}, "queries": {"q": "1"}, "buckets": 2}
+PROGRAM = """STREAM s (at TIMESTAMP, kind STRING, x INT) EVENT TIME at EVENT TYPE kind IN ('A');
+QUERY q RETURN MATCH A.x PATTERN A WITHIN 9 s;
+"""
+
+
+@cache
+def what(text: str = PROGRAM, queries: tuple[str, ...] | None = None, buckets: int = 2) -> Continuous:
+    """Some queries of a program, or all, as they run."""
+    (part,) = names_of_job(text)["JOB"].parts
+    return continuous(part.streamed, part.streamed.stream.queries if queries is None else queries, buckets, 86_400_000)
+
+
+def claim(folder: Path | str, whose: Continuous | None = None, place: str | None = None) -> checkpoint.Claim:
+    """By this program, or `PROGRAM`."""
+    return checkpoint.claim(STORE, str(folder), what() if whose is None else whose, place)
+
+
+OTHER = PROGRAM.replace("MATCH A.x", "MATCH A.x AS other")
+R = "QUERY r RETURN MATCH A.at AS since PATTERN A WITHIN 9 s;\n"
+MORE = f"{PROGRAM}{R}{R.replace('QUERY r', 'QUERY s')}{R.replace('QUERY r', 'QUERY later')}"
 
 
 def same(batch: int) -> int:
@@ -48,7 +66,7 @@ def url(folder: Path, number: int) -> str:
 
 def made(folder: Path, begun: int = 14, done: int = 14) -> str:
     """The files of a checkpoint as Spark writes them, with so many micro-batches begun and done."""
-    checkpoint.claim(STORE, str(folder), IDENTITY)
+    claim(folder)
     files = {"metadata": '{"id":"0a"}'}
     files |= {f"offsets/{n}": f'v1\n{{"batchWatermarkMs":{n}}}\n{{"logOffset":{n}}}' for n in range(2, begun)}
     files |= {f"commits/{n}": 'v1\n{"nextBatchWatermarkMs":0}' for n in range(2, done)}
@@ -72,7 +90,7 @@ def sums(file: Path) -> Path:
 
 def test_a_checkpoint_that_is_whole_is_gone_on_with(tmp_path: Path) -> None:
     check_intact(STORE, made(tmp_path))
-    assert checkpoint.claim(STORE, str(tmp_path), IDENTITY).flush is None
+    assert claim(tmp_path).flush is None
 
 
 def test_a_micro_batch_that_is_not_done_is_no_damage(tmp_path: Path) -> None:
@@ -167,11 +185,11 @@ def test_what_is_left_of_first_offsets_that_were_not_written_is_removed_and_of_l
     for path in half:
         path.parent.mkdir()
         path.touch()
-    assert checkpoint.claim(STORE, str(tmp_path), IDENTITY).flush is None
+    assert claim(tmp_path).flush is None
     assert not any(path.exists() for path in half)
     folder = made(tmp_path)
     half[0].touch()
-    assert checkpoint.claim(STORE, folder, IDENTITY).flush is None
+    assert claim(folder).flush is None
     assert half[0].exists()  # Spark removes it when it is old
 
 
@@ -192,7 +210,7 @@ def test_a_source_that_is_no_files_keeps_what_it_likes(tmp_path: Path) -> None:
 
 
 def test_a_source_that_is_no_files_may_be_killed_before_its_first_micro_batch(tmp_path: Path) -> None:
-    checkpoint.claim(STORE, str(tmp_path), IDENTITY)
+    claim(tmp_path)
     (tmp_path / "metadata").write_text('{"id":"0a"}')
     (tmp_path / "sources/0").mkdir(parents=True)
     (tmp_path / "sources/0/0").write_text(OF_KAFKA)
@@ -255,7 +273,7 @@ FIRST = [(3, [0], "0"), (3, [1], "1"), (3, [0, 1, 2], "0"), (9, [8], "8"), (10, 
 def test_of_a_log_of_files_the_one_that_is_missing_is_named_whether_it_was_compacted_or_not(
     tmp_path: Path, count: int, gone: list[int], said: str
 ) -> None:
-    checkpoint.claim(STORE, str(tmp_path), IDENTITY)
+    claim(tmp_path)
     files = {"metadata": '{"id":"0a"}', "commits/0": "v1\n{}", "offsets/0": f'v1\n{{}}\n{{"logOffset":{count - 1}}}'}
     files |= {f"sources/0/{number}": 'v1\n{"path":"p"}' for number in range(count) if number not in gone}
     for name, text in files.items():
@@ -353,15 +371,15 @@ def test_the_file_that_says_whose_a_checkpoint_is_may_be_damaged_lost_or_of_befo
     for text in ("", whole[:40], "[]", json.dumps({"format": 3}), *wrong):
         file.write_text(text)
         with pytest.raises(JobError, match=f"{file} is damaged: .*: {CURE}"):
-            checkpoint.claim(STORE, folder, IDENTITY)
+            claim(folder)
     file.unlink()
     with pytest.raises(
         JobError, match=r"has micro-batches, but not the file cepc/program.json .*or the file was lost: " + CURE
     ):
-        checkpoint.claim(STORE, folder, IDENTITY)
+        claim(folder)
     (file.parent / "part-00000.txt").write_text("{}")
     with pytest.raises(JobError, match="is a checkpoint of an earlier version of cepc"):
-        checkpoint.claim(STORE, folder, IDENTITY)
+        claim(folder)
 
 
 COMPUTED = """FUNCTION begin(text) AS SUBSTRING(text, 1, 2);
@@ -421,12 +439,12 @@ OTHERWISE = [
 def otherwise(folder: Path, program: str, old: str, new: str) -> list[str]:
     """What a checkpoint of the program says of one with another text in one place; nothing if it takes that."""
     assert program.count(old) == 1
-    before, now = (_identity(text, ["q"]) for text in (program, program.replace(old, new)))
-    checkpoint.claim(STORE, str(folder), before)
+    before, now = (what(text, ("q",)) for text in (program, program.replace(old, new)))
+    claim(folder, before)
     (folder / "offsets").mkdir()
     (folder / "offsets" / "0").touch()
     try:
-        checkpoint.claim(STORE, str(folder), now)
+        claim(folder, now)
     except JobError as failure:
         before_it = f"{folder} is the checkpoint of another program: "
         behind = (
@@ -480,70 +498,62 @@ WHOLE = "STREAM s (at TIMESTAMP, kind STRING, x INT) EVENT TIME at;\nQUERY q RET
     ],
 )
 def test_a_query_of_whole_events_reads_all_columns(tmp_path: Path, columns: str, said: str) -> None:
-    checkpoint.claim(STORE, str(tmp_path), _identity(WHOLE))
+    claim(tmp_path, what(WHOLE))
     (tmp_path / "offsets").mkdir()
     (tmp_path / "offsets" / "0").touch()
     with pytest.raises(JobError, match=f"another program: {said}[.] Run"):
-        checkpoint.claim(STORE, str(tmp_path), _identity(WHOLE.replace("kind STRING, x INT", columns)))
-
-
-def _identity(text: str, queries: Sequence[str] = ("q",)) -> dict[str, Any]:
-    (part,) = names_of_job(text)["JOB"].parts
-    return checkpoint.identity(continuous(part.streamed, queries, 2, 86_400_000))
+        claim(tmp_path, what(WHOLE.replace("kind STRING, x INT", columns)))
 
 
 def test_a_checkpoint_is_compared_and_left_as_it_is(tmp_path: Path) -> None:
-    checkpoint.check_program(STORE, str(tmp_path), IDENTITY)
+    checkpoint.check_program(STORE, str(tmp_path), what())
     assert not [*tmp_path.iterdir()]
-    folder, other = made(tmp_path), {**IDENTITY, "queries": {"q": "2"}}
+    folder, other = made(tmp_path), what(OTHER)
     before = (tmp_path / checkpoint.FILE).read_text()
-    checkpoint.check_program(STORE, folder, IDENTITY)
+    checkpoint.check_program(STORE, folder, what())
     with pytest.raises(JobError, match="query q is not what it was"):
         checkpoint.check_program(STORE, folder, other)
     with pytest.raises(JobError, match="query q is not among those of --queries"):
-        checkpoint.check_program(STORE, folder, {**IDENTITY, "queries": {}}, ["q"])
+        checkpoint.check_program(STORE, folder, what(MORE, ("r",)))
     assert (tmp_path / checkpoint.FILE).read_text() == before
-    checkpoint.claim(STORE, f"{tmp_path}/not begun", IDENTITY)
+    claim(f"{tmp_path}/not begun")
     checkpoint.check_program(STORE, f"{tmp_path}/not begun", other)
 
 
 def test_a_checkpoint_of_another_format_is_refused_by_its_number(tmp_path: Path) -> None:
     made(tmp_path)
     (tmp_path / checkpoint.FILE).write_text(
-        json.dumps({**IDENTITY, "format": 5, "stream": "0a", "id": "0a", "flush": None})
+        json.dumps({**checkpoint.identity(what()), "format": 5, "stream": "0a", "id": "0a", "flush": None})
     )
     with pytest.raises(JobError, match=f"another program: it was written in format 5, this is {checkpoint.FORMAT}"):
-        checkpoint.claim(STORE, str(tmp_path), IDENTITY)
-
-
-MORE = {"q": "1", "r": "2", "s": "3"}
+        claim(tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("queries", "left_out", "said"),
+    ("text", "said"),
     [
         (
-            {"q": "1"}, ["r", "s", "later"],
+            MORE,
             ("is the checkpoint of more queries: query r is not among those of --queries; query s is not among those of"
             " --queries. Add r,s to --queries, or name another --checkpoint to begin again"),
         ),
         (
-            {"q": "2"}, ["r"],
+            OTHER + R,
             ("is the checkpoint of another program: query r is not among those of --queries; query s is gone; query q is"
             " not what it was. Run the program it belongs to, write --change to go on with the queries that are the"
             " same, or name a new directory to begin again; --flush with the old program closes its windows first"),
         ),
     ],
 )  # fmt: skip
-def test_queries_of_the_checkpoint_that_a_run_leaves_out_are_named(
-    tmp_path: Path, queries: dict[str, str], left_out: list[str], said: str
-) -> None:
-    made(tmp_path)
-    (tmp_path / checkpoint.FILE).write_text(json.dumps({**IDENTITY, "queries": MORE, "id": "0a", "flush": None}))
+def test_queries_of_the_checkpoint_that_a_run_leaves_out_are_named(tmp_path: Path, text: str, said: str) -> None:
+    three = what(MORE, ("q", "r", "s"))
+    claim(tmp_path, three)
+    (tmp_path / "offsets").mkdir()
+    (tmp_path / "offsets" / "0").touch()
     with pytest.raises(JobError) as failure:
-        checkpoint.claim(STORE, str(tmp_path), {**IDENTITY, "queries": queries}, left_out)
+        claim(tmp_path, what(text, ("q",)))
     assert str(failure.value) == f"{tmp_path} {said}"
-    assert checkpoint.claim(STORE, str(tmp_path), {**IDENTITY, "queries": MORE}, ["later"]).flush is None
+    assert claim(tmp_path, three).flush is None
 
 
 OF_CHANGES = """STREAM s (at TIMESTAMP, kind STRING, k INT, x INT, y INT, twice AS y * 2)
@@ -555,22 +565,17 @@ NEW = "QUERY new RETURN MATCH a.twice AS y PATTERN SEQ(A a, B b) WITHIN 1 HOUR;\
 WHOLE_TOO = "QUERY whole RETURN MATCH * PATTERN SEQ(A a, B b) WITHIN 1 HOUR;\n"
 
 
-def _what(text: str, queries: Sequence[str] | None = None) -> Continuous:
-    (part,) = names_of_job(text)["JOB"].parts
-    return continuous(part.streamed, part.streamed.stream.queries if queries is None else queries, 2, 86_400_000)
-
-
-def _claim(folder: Path, what: Continuous, *, change: bool = False) -> list[dict[str, Any]]:
+def _claim(folder: Path, whose: Continuous, *, change: bool = False) -> list[dict[str, Any]]:
     """What is told of the change."""
-    claim = checkpoint.claim(STORE, str(folder), checkpoint.identity(what), what.left_out, None, what, change)
-    assert claim.flush is None
-    line = claim.taken()
+    made = checkpoint.claim(STORE, str(folder), whose, change=change)
+    assert made.flush is None
+    line = made.taken()
     return [] if line is None else [line]
 
 
 def _begun(folder: Path, text: str, watermark: int) -> dict[str, Any]:
     """What the file of a checkpoint says that has had a micro-batch with this watermark, from 1970 on."""
-    _claim(folder, _what(text))
+    _claim(folder, what(text))
     _watermark(folder, watermark)
     return _program(folder)
 
@@ -588,7 +593,7 @@ def _program(folder: Path) -> dict[str, Any]:
 
 def test_queries_that_are_the_same_go_on_and_new_ones_begin_after_all_that_was_read(tmp_path: Path) -> None:
     before = _begun(tmp_path, OF_CHANGES, 100_000)
-    now = _what(OF_CHANGES.replace("WITHIN 30 SECONDS", "WITHIN 40 SECONDS") + NEW)
+    now = what(OF_CHANGES.replace("WITHIN 30 SECONDS", "WITHIN 40 SECONDS") + NEW)
     line = {"stream": "s", "change": True, "kept": ["q"], "gone": ["r"], "new": ["r", "new"]}
     assert _claim(tmp_path, now, change=True) == [{**line, "since": "1970-01-01T00:02:10.001000Z"}]
     changed = _program(tmp_path)
@@ -597,7 +602,7 @@ def test_queries_that_are_the_same_go_on_and_new_ones_begin_after_all_that_was_r
     assert changed["panes"] == [[30_000_000, 0, ["q"]], [40_000_000, 0, ["r"]]]
     assert _claim(tmp_path, now, change=True) == _claim(tmp_path, now) == []
     assert _program(tmp_path) == changed
-    running = checkpoint.claim(STORE, str(tmp_path), checkpoint.identity(now), (), None, now).begun.of(now)
+    running = claim(tmp_path, now).begun.of(now)
     assert [(one.keys, one.since, len(one.queries)) for one in running.classes] == [
         (("k",), None, 1), (("k",), 130_001_000, 1), ((), 130_001_000, 1)
     ]  # fmt: skip
@@ -606,20 +611,20 @@ def test_queries_that_are_the_same_go_on_and_new_ones_begin_after_all_that_was_r
 def test_queries_that_come_back_begin_anew_and_others_keep_their_beginning(tmp_path: Path) -> None:
     _begun(tmp_path, OF_CHANGES, 100_000)
     head, q, r = OF_CHANGES.partition("QUERY q")[0], *re.findall(r"QUERY [^;]*;\n", OF_CHANGES)
-    _claim(tmp_path, _what(head + q + NEW), change=True)
-    _claim(tmp_path, _what(head + r + NEW), change=True)  # before there was a micro-batch
+    _claim(tmp_path, what(head + q + NEW), change=True)
+    _claim(tmp_path, what(head + r + NEW), change=True)  # before there was a micro-batch
     assert _program(tmp_path)["since"] == {"r": 130_001_000, "new": 130_001_000}
     _watermark(tmp_path, 200_000)
-    assert _claim(tmp_path, _what(head + q + r + NEW), change=True)[0]["kept"] == ["r", "new"]
+    assert _claim(tmp_path, what(head + q + r + NEW), change=True)[0]["kept"] == ["r", "new"]
     assert _program(tmp_path)["since"] == {"q": 230_001_000, "r": 130_001_000, "new": 130_001_000}
 
 
 def test_new_queries_begin_after_what_was_read_with_a_longer_watermark_too(tmp_path: Path) -> None:
     _begun(tmp_path, OF_CHANGES, 100_000)
     shorter = OF_CHANGES.replace("WATERMARK 30 SECONDS", "WATERMARK 1 SECOND")
-    _claim(tmp_path, _what(shorter))
+    _claim(tmp_path, what(shorter))
     assert _program(tmp_path)["delay"] == 30_000
-    _claim(tmp_path, _what(shorter + NEW), change=True)
+    _claim(tmp_path, what(shorter + NEW), change=True)
     assert _program(tmp_path)["since"] == {"new": 130_001_000}
 
 
@@ -637,7 +642,7 @@ def test_the_first_tick_of_new_queries_is_after_all_that_was_read_in_any_unit(
 ) -> None:
     head, query = f"STREAM s ({time} WATERMARK {late};\n", "QUERY {} RETURN COUNT(*) AS n PATTERN s WITHIN 9 DAYS;\n"
     _begun(tmp_path, head + query.format("q"), 100_000)
-    _claim(tmp_path, _what(head + query.format("q") + query.format("new")), change=True)
+    _claim(tmp_path, what(head + query.format("q") + query.format("new")), change=True)
     assert _program(tmp_path)["since"] == {"new": tick}
 
 
@@ -662,7 +667,7 @@ def test_queries_that_stay_must_read_the_same_events(tmp_path: Path, title: str,
     with pytest.raises(
         JobError, match=f"queries that are the same on .* would read other events: .*{said}.*--change is"
     ):
-        _claim(tmp_path, _what(text + NEW), change=True)
+        _claim(tmp_path, what(text + NEW), change=True)
     assert _program(tmp_path) == before, title
 
 
@@ -670,13 +675,13 @@ def test_a_query_of_whole_events_stays_only_where_all_columns_do(tmp_path: Path)
     _begun(tmp_path, OF_CHANGES + WHOLE_TOO, 100_000)
     fewer = OF_CHANGES.replace(", twice AS y * 2", "")
     with pytest.raises(JobError, match="would read other events: column twice was read and is not"):
-        _claim(tmp_path, _what(fewer.replace("QUERY r", "QUERY other") + WHOLE_TOO), change=True)
-    assert _claim(tmp_path, _what(fewer), change=True)[0]["gone"] == ["whole"]
+        _claim(tmp_path, what(fewer.replace("QUERY r", "QUERY other") + WHOLE_TOO), change=True)
+    assert _claim(tmp_path, what(fewer), change=True)[0]["gone"] == ["whole"]
 
 
 def test_a_change_needs_what_was_written_down_a_micro_batch_and_no_flush(tmp_path: Path) -> None:
-    now, file = _what(OF_CHANGES + NEW), tmp_path / checkpoint.FILE
-    _claim(tmp_path, _what(OF_CHANGES))
+    now, file = what(OF_CHANGES + NEW), tmp_path / checkpoint.FILE
+    _claim(tmp_path, what(OF_CHANGES))
     (tmp_path / "offsets").mkdir()
     (tmp_path / "offsets" / "0").touch()
     with pytest.raises(JobError, match=r"no micro-batch of .* is done, so there is nothing to go on with"):
@@ -692,7 +697,7 @@ def test_a_change_needs_what_was_written_down_a_micro_batch_and_no_flush(tmp_pat
     file.write_text(json.dumps({**before, "format": 6}))
     with pytest.raises(JobError, match="was last read by an earlier version of cepc, which did not write down"):
         _claim(tmp_path, now, change=True)
-    _claim(tmp_path, _what(OF_CHANGES))
+    _claim(tmp_path, what(OF_CHANGES))
     assert _program(tmp_path) == {**whole, "together": []}
     with pytest.raises(JobError, match=r"query new is new\. Run the program it belongs to, write --change to go on"):
         _claim(tmp_path, now)
@@ -709,35 +714,35 @@ def test_a_new_query_over_several_streams_is_refused_and_one_that_is_gone_is_not
     more = SEVERAL.replace("QUERY q", "QUERY r").partition("QUERY")[2]
     _begun(tmp_path, f"{SEVERAL}QUERY{more.replace('100', '90')}", 100_000)
     with pytest.raises(JobError, match=r"query s is new, and --change does not know how far .* one, two was read"):
-        _claim(tmp_path, _what(f"{SEVERAL}QUERY s{more[2:]}"), change=True)
-    assert _claim(tmp_path, _what(SEVERAL), change=True)[0]["gone"] == ["r"]
+        _claim(tmp_path, what(f"{SEVERAL}QUERY s{more[2:]}"), change=True)
+    assert _claim(tmp_path, what(SEVERAL), change=True)[0]["gone"] == ["r"]
 
 
 def test_a_checkpoint_that_was_moved_names_the_place_where_it_was_made(tmp_path: Path) -> None:
     old, new = tmp_path / "old", tmp_path / "new"
-    checkpoint.claim(STORE, str(old), IDENTITY, place=f"file:{old}")
+    claim(old, place=f"file:{old}")
     program = (old / checkpoint.FILE).read_text()
     made(old)
     (old / checkpoint.FILE).write_text(program)
-    assert checkpoint.claim(STORE, str(old), IDENTITY, place=f"file:{old}").flush is None
+    assert claim(old, place=f"file:{old}").flush is None
     new.symlink_to(old)
-    assert checkpoint.claim(STORE, str(new), IDENTITY, place=f"file:{new}").flush is None  # the same by another name
+    assert claim(new, place=f"file:{new}").flush is None  # the same by another name
     new.unlink()
     old.rename(new)
     with pytest.raises(JobError) as failure:
-        checkpoint.claim(STORE, str(new), IDENTITY, place=f"file:{new}")
+        claim(new, place=f"file:{new}")
     assert str(failure.value) == (
         f"{new} was moved from file:{old}, where Spark looks for the files of its state: move it back, and name it so as"
         " --checkpoint"
     )
     without = {name: value for name, value in json.loads(program).items() if name != "place"}
     (new / checkpoint.FILE).write_text(json.dumps(without))  # of before
-    assert checkpoint.claim(STORE, str(new), IDENTITY, place=f"file:{new}").flush is None
+    assert claim(new, place=f"file:{new}").flush is None
 
 
 def test_another_number_of_buckets_makes_no_other_program(tmp_path: Path) -> None:
     with pytest.raises(JobError) as failure:
-        checkpoint.claim(STORE, made(tmp_path), {**IDENTITY, "buckets": 3})
+        claim(made(tmp_path), what(buckets=3))
     assert str(failure.value) == (
         f"{tmp_path} was begun with another number of buckets: it has 2 buckets, write --buckets 2, or leave that option"
         " out"
@@ -753,9 +758,9 @@ def test_a_flush_that_was_begun_can_only_be_finished(tmp_path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         checkpoint.flush(STORE, folder, same, cut_short)
-    assert checkpoint.claim(STORE, folder, IDENTITY).flush == 13
+    assert claim(folder).flush == 13
     with pytest.raises(JobError, match="query q is not what it was"):
-        checkpoint.claim(STORE, folder, {**IDENTITY, "queries": {"q": "2"}})
+        claim(folder, what(OTHER))
     (tmp_path / "commits/13").rename(tmp_path / "lost")
     with pytest.raises(
         JobError, match=r"commits/13 is missing, and the flush .* cannot be finished without it: " + CURE
@@ -770,7 +775,7 @@ def test_a_flush_that_was_begun_can_only_be_finished(tmp_path: Path) -> None:
     program.write_text(whole)
     assert checkpoint.flush(STORE, folder, same, same) == 13
     with pytest.raises(checkpoint.Ended, match="was ended by --flush"):
-        checkpoint.claim(STORE, folder, IDENTITY)
+        claim(folder)
 
 
 def test_a_flush_that_finds_no_state_leaves_the_checkpoint_as_it_was(tmp_path: Path) -> None:
@@ -781,7 +786,7 @@ def test_a_flush_that_finds_no_state_leaves_the_checkpoint_as_it_was(tmp_path: P
 
     with pytest.raises(JobError, match="there is no state of 13"):
         checkpoint.flush(STORE, folder, lost, same)
-    assert checkpoint.claim(STORE, folder, IDENTITY).flush is None
+    assert claim(folder).flush is None
     assert checkpoint.flush(STORE, folder, same, same) == 13
 
 
@@ -789,21 +794,21 @@ def test_nothing_is_flushed_while_a_micro_batch_is_not_done(tmp_path: Path) -> N
     folder = made(tmp_path, 15)
     with pytest.raises(JobError, match=r"micro-batch 14 of .* is not done: run the job with --trigger available-now"):
         checkpoint.flush(STORE, folder, same, same)
-    assert checkpoint.claim(STORE, folder, IDENTITY).flush is None
+    assert claim(folder).flush is None
 
 
 def test_where_nothing_was_read_a_flush_writes_nothing_and_ends_nothing(tmp_path: Path) -> None:
-    checkpoint.claim(STORE, str(tmp_path), IDENTITY)
+    claim(tmp_path)
     assert checkpoint.flush(STORE, str(tmp_path), same, lambda _: pytest.fail("there is nothing")) is None
-    assert checkpoint.claim(STORE, str(tmp_path), IDENTITY).flush is None
+    assert claim(tmp_path).flush is None
 
 
 def test_where_nothing_was_read_of_one_stream_of_several_a_flush_ends_that_one_too(tmp_path: Path) -> None:
     folder = f"{tmp_path}/b"
-    checkpoint.claim(STORE, folder, IDENTITY)
+    claim(folder)
     assert checkpoint.flush(STORE, folder, same, lambda _: pytest.fail("there is nothing"), ["a", "b"]) is None
     with pytest.raises(checkpoint.Ended, match="was ended by --flush"):
-        checkpoint.claim(STORE, folder, IDENTITY)
+        claim(folder)
 
 
 def test_a_flush_that_was_begun_has_to_end_all_streams_that_it_was_begun_for(tmp_path: Path) -> None:
@@ -860,7 +865,7 @@ def test_a_stream_that_has_begun_in_a_checkpoint_is_not_left_behind(
         own = made(Path(path_of(str(tmp_path), name)))
         if name in over.split():
             checkpoint.flush(STORE, own, same, same)
-    checkpoint.claim(STORE, f"{tmp_path}/not begun", IDENTITY)
+    claim(f"{tmp_path}/not begun")
     (tmp_path / "of no job" / "offsets").mkdir(parents=True)
     (tmp_path / "of no job" / "offsets" / "0").touch()
     for folder in (str(tmp_path), f"{tmp_path}/"):
@@ -915,7 +920,7 @@ class Output:
         """A checkpoint, made or made again in its folder: another name after `/` is another id."""
         place, _, id_ = name.partition("/")
         own_folder = self.folder / "checkpoints" / place
-        checkpoint.claim(STORE, str(own_folder), IDENTITY)
+        claim(own_folder)
         file = own_folder / checkpoint.FILE
         said = json.loads(file.read_text()) | {"id": id_ or place, "flush": flush}
         file.write_text(json.dumps(said))

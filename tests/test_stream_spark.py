@@ -530,9 +530,10 @@ def test_what_of_a_checkpoint_a_run_leaves_out_was_ended_and_its_flush_is_finish
     frames = {
         name: read_stream(spark, rides.stream, "parquet", str(tmp_path / "in"), {}) for name in ("rides", "trips")
     }
-    store, identity = HadoopStore(spark), {"format": 0, "stream": {}, "queries": {"plain": ""}, "buckets": 2}
-    folder = f"{tmp_path}/c/rides"
-    checkpoint.claim(store, folder, identity)
+    store, folder, ours = HadoopStore(spark), f"{tmp_path}/c/rides", continuous(rides, ["plain"], 2, 86_400_000)
+    checkpoint.claim(store, folder, ours)
+    file = tmp_path / "c" / "rides" / checkpoint.FILE
+    file.write_text(file.read_text().replace(f'"format": {checkpoint.FORMAT}', '"format": 0'))
     for log in ("offsets", "commits"):
         (tmp_path / "c" / "rides" / log).mkdir()
         (tmp_path / "c" / "rides" / log / "0").touch()
@@ -557,9 +558,8 @@ def test_what_of_a_checkpoint_a_run_leaves_out_was_ended_and_its_flush_is_finish
     with pytest.raises(JobError, match=r"c/rides is the checkpoint of another program: .* written in format 0"):
         run_some([trips, rides], ["plain", "other"])
     assert begun == []  # nor did the stream that is new
-    identity = checkpoint.identity(continuous(rides, ["plain"], 2, 86_400_000))
-    checkpoint.claim(store, f"{tmp_path}/d/rides", identity)
-    (tmp_path / "d" / "rides" / checkpoint.FILE).rename(tmp_path / "c" / "rides" / checkpoint.FILE)
+    checkpoint.claim(store, f"{tmp_path}/d/rides", ours)
+    (tmp_path / "d" / "rides" / checkpoint.FILE).rename(file)
     run_some([trips, rides], ["plain", "other"])  # a stream more begins, when the others have
     assert begun == [("rides", set()), ("trips", set())]
     begun.clear()
@@ -681,23 +681,21 @@ CHANGED = {
 
 def test_the_checkpoint_of_another_program_is_refused_with_what_changed(spark: SparkSession, tmp_path: Path) -> None:
     folder = str(tmp_path / "checkpoint")
-    checkpoint.claim(HadoopStore(spark), folder, checkpoint.identity(Job(spark, tmp_path, buckets=4).what))
-    checkpoint.claim(
-        HadoopStore(spark), folder, checkpoint.identity(Job(spark, tmp_path).what)
-    )  # nothing has been run with it yet
+    checkpoint.claim(HadoopStore(spark), folder, Job(spark, tmp_path, buckets=4).what)
+    checkpoint.claim(HadoopStore(spark), folder, Job(spark, tmp_path).what)  # nothing has been run with it yet
     (tmp_path / "checkpoint" / "offsets" / "0").mkdir(parents=True)
     same_queries = PROGRAM.replace("WATERMARK 20 SECONDS", "WATERMARK 1 MINUTE").replace("QUERY", "-- a comment\nQUERY")
     same_queries = same_queries.replace("OFFSET 25 SECONDS", "OFFSET -35 SECONDS")
-    checkpoint.claim(HadoopStore(spark), folder, checkpoint.identity(Job(spark, tmp_path, same_queries).what))
+    checkpoint.claim(HadoopStore(spark), folder, Job(spark, tmp_path, same_queries).what)
     for said, text in CHANGED.items():
         with pytest.raises(JobError) as failure:
-            checkpoint.claim(HadoopStore(spark), folder, checkpoint.identity(Job(spark, tmp_path, text).what))
+            checkpoint.claim(HadoopStore(spark), folder, Job(spark, tmp_path, text).what)
         assert said in str(failure.value)
     with pytest.raises(JobError, match="it has 3 buckets, write --buckets 3"):
-        checkpoint.claim(HadoopStore(spark), folder, checkpoint.identity(Job(spark, tmp_path, buckets=4).what))
+        checkpoint.claim(HadoopStore(spark), folder, Job(spark, tmp_path, buckets=4).what)
     (tmp_path / "foreign" / "offsets" / "0").mkdir(parents=True)
     with pytest.raises(JobError, match="it is another streaming query's and no checkpoint of a job of cepc's"):
-        checkpoint.claim(HadoopStore(spark), str(tmp_path / "foreign"), checkpoint.identity(Job(spark, tmp_path).what))
+        checkpoint.claim(HadoopStore(spark), str(tmp_path / "foreign"), Job(spark, tmp_path).what)
 
 
 def test_the_files_of_a_checkpoint_are_made_once_replaced_as_a_whole_and_listed(

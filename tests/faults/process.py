@@ -32,17 +32,20 @@ from cepc_runtime.spark.streaming.blobs import pack
 from cepc_runtime.spark.streaming.intact import check_intact, remove_lost_sums
 from cepc_runtime.spark.streaming.lease import NAME, Holder, Lease, take
 from cepc_runtime.spark.streaming.operator import Answering
+from cepc_runtime.spark.streaming.query import continuous
 from cepc_runtime.spark.streaming.sinks import FLUSHED, place
 from cepc_runtime.spark.streaming.time import SHIFT, timer_for, watermark_in_ticks
 from cepc_runtime.streaming.ticks import END
 from tests.equivalence import same
 from tests.faults.local import LocalStore
-from tests.faults.work import DELAY, compiled, work
+from tests.faults.work import DELAY, STREAM, compiled, program, work
+from tests.generated_jobs import names_of_job
 from tests.test_stream_operator import packed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from cepc_runtime.spark.streaming.query import Continuous
     from tests.faults.work import Work
 
 GONE: Final = 1 << 30
@@ -70,6 +73,12 @@ def answering() -> Answering:
     job = stream_job(compiled().program.streams[0], compiled().logical)
     plan, letters = whole_plan(job), tuple((letter.type, letter.condition) for letter in job.letters)
     return Answering(to_text(plan), classes_of(plan.queries), letters)
+
+
+@cache
+def _whole() -> Continuous:
+    (part,) = names_of_job(program([STREAM]))["JOB"].parts
+    return continuous(part.streamed, part.streamed.stream.queries, 3, 86_400_000)
 
 
 @dataclass
@@ -110,7 +119,7 @@ class Job:
         try:
             check_intact(store, self._checkpoint)
             remove_lost_sums(store, self._checkpoint)
-            if checkpoint.claim(store, self._checkpoint, _IDENTITY).flush is None:
+            if checkpoint.claim(store, self._checkpoint, _whole()).flush is None:
                 self._micro_batches()
             checkpoint.flush(store, self._checkpoint, self._kept, self._flush)
         except Killed:
@@ -244,14 +253,6 @@ class Job:
         path = Path(self._checkpoint, "state", "0", f"{batch + 1}.state")
         found: Buckets = pickle.loads(path.read_bytes()) if batch >= 0 else Buckets()
         return found
-
-
-_IDENTITY: Final = {
-    "format": checkpoint.FORMAT,
-    "stream": {"clauses": {}, "columns": []},
-    "queries": {"q": "1"},
-    "buckets": 3,
-}
 
 
 def _blobs(events: pa.Table) -> dict[int, list[tuple[bool, bytes]]]:

@@ -5,7 +5,7 @@ on, and those that are new begin at one instant, which is after all events that 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from ...cheap_dataclass import dataclass
 from ...panes.shared_panes import PaneGroup, families_of
@@ -48,9 +48,6 @@ class Begun:
         """The queries as they run on the checkpoint."""
         groups = [PaneGroup(TimeParts(length, begin), tuple(names)) for length, begin, names in self.panes or ()]
         return replace(what, since=tuple(self.since.items()), panes=tuple(groups))
-
-
-NOTHING_SAID: Final = Begun({}, None, None)
 
 
 def begin(what: Continuous) -> Begun:

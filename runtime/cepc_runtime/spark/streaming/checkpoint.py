@@ -11,7 +11,7 @@ from ...cheap_dataclass import dataclass
 from ...streaming.description import changes, is_of_query, query_digests
 from ..schema import JobError
 from ..sinks import path_of
-from .change import NOTHING_SAID, Begun, Change, begin
+from .change import Begun, Change, begin
 from .declaration import declaration, declared_otherwise, is_declaration
 from .intact import CURE, LOGS, numbers_of, watermark_done
 from .time import millis_of, shown
@@ -73,18 +73,9 @@ class Claim:
         return self.line
 
 
-def claim(
-    store: Store,
-    folder: str,
-    identity: dict[str, Any],
-    left_out: Collection[str] = (),
-    place: str | None = None,
-    what: Continuous | None = None,
-    change: bool = False,
-) -> Claim:
+def claim(store: Store, folder: str, what: Continuous, place: str | None = None, change: bool = False) -> Claim:
     """Make a new checkpoint this program's, or see that it is. Raises JobError, which says what changed, and Ended.
-    `left_out` are queries that the program has and this run has not; `place` is where it lies, by its whole name; of
-    `what` it is `identity`. With `change` its queries may be others than those of the checkpoint.
+    `place` is where it lies, by its whole name. With `change` its queries may be others than those of the checkpoint.
     """
     found, begun = _read(store, folder), bool(numbers_of(store, folder, "offsets"))
     if found is None and begun:
@@ -100,8 +91,8 @@ def claim(
             for name in store.names(f"{folder}/{log}"):
                 if name.startswith("."):
                     store.delete(f"{folder}/{log}/{name}")
-        first = NOTHING_SAID if what is None else begin(what)
-        _write(store, folder, {**identity, "id": uuid.uuid4().hex, "flush": None, _PLACE: place, **first.data})
+        first = begin(what)
+        _write(store, folder, {**identity(what), "id": uuid.uuid4().hex, "flush": None, _PLACE: place, **first.data})
         return Claim(store, folder, first)
     made_in = found[_PLACE]
     if made_in and place and made_in != place and not store.exists(f"{made_in}/{FILE}"):
@@ -109,8 +100,8 @@ def claim(
             f"{folder} was moved from {made_in}, where Spark looks for the files of its state: move it back, and name"
             " it so as --checkpoint"
         )
-    now, changed = _agreed(store, folder, found, identity, left_out, what, change)
-    if changed is not None and what is not None:
+    now, changed = _agreed(store, folder, found, what, change)
+    if changed is not None:
         return Claim(store, folder, _begun(now), None, now, _line(what, changed, now["since"]))
     if now != found and found["flush"] is None:
         _write(store, folder, now)
@@ -118,22 +109,16 @@ def claim(
 
 
 def _agreed(
-    store: Store,
-    folder: str,
-    found: dict[str, Any],
-    identity: dict[str, Any],
-    left_out: Collection[str],
-    what: Continuous | None,
-    change: bool,
+    store: Store, folder: str, found: dict[str, Any], what: Continuous, change: bool
 ) -> tuple[dict[str, Any], Change | None]:
     """What the file of the checkpoint says from now on, and how its queries change, if they do. Raises JobError."""
-    was = _begun(found)
-    if not change or what is None or found["queries"] == identity["queries"]:
-        _check_same(folder, found, identity, left_out)
-        return (found if what is None else {**found, "format": FORMAT, **was.read_by(what).data}), None
-    changing = Change.between(found["queries"], identity["queries"])
-    watermark = _check_change(store, folder, found, identity, what, changing)
-    return {**found, **identity, **changing.of_new(what, was, watermark).data}, changing
+    was, ours = _begun(found), identity(what)
+    if not change or found["queries"] == ours["queries"]:
+        _check_same(folder, found, ours, what.left_out)
+        return {**found, "format": FORMAT, **was.read_by(what).data}, None
+    changing = Change.between(found["queries"], ours["queries"])
+    watermark = _check_change(store, folder, found, ours, what, changing)
+    return {**found, **ours, **changing.of_new(what, was, watermark).data}, changing
 
 
 def _line(what: Continuous, change: Change, since: dict[str, int]) -> dict[str, Any]:
@@ -144,10 +129,10 @@ def _line(what: Continuous, change: Change, since: dict[str, int]) -> dict[str, 
 
 
 def _check_change(
-    store: Store, folder: str, found: dict[str, Any], identity: dict[str, Any], what: Continuous, change: Change
+    store: Store, folder: str, found: dict[str, Any], ours: dict[str, Any], what: Continuous, change: Change
 ) -> int:
     """The watermark with which other queries can begin. Raises JobError where they cannot."""
-    _check_same(folder, found, {**identity, "queries": found["queries"], "stream": found["stream"]}, ())
+    _check_same(folder, found, {**ours, "queries": found["queries"], "stream": found["stream"]}, ())
     if found["flush"] is not None:
         raise JobError(
             f"{folder} is being ended by --flush, which can only be finished with the program it belongs to: run that,"
@@ -185,21 +170,14 @@ def _begun(found: dict[str, Any]) -> Begun:
     return Begun(*(found[name] for name in _BEGUN))
 
 
-def check_program(
-    store: Store,
-    folder: str,
-    identity: dict[str, Any],
-    left_out: Collection[str] = (),
-    what: Continuous | None = None,
-    change: bool = False,
-) -> None:
+def check_program(store: Store, folder: str, what: Continuous, change: bool = False) -> None:
     """See that a checkpoint is new or this program's, or may `change` to be, and leave it as it is. Raises JobError."""
     if (found := _read(store, folder)) is not None and numbers_of(store, folder, "offsets"):
-        _agreed(store, folder, found, identity, left_out, what, change)
+        _agreed(store, folder, found, what, change)
 
 
-def _check_same(folder: str, found: dict[str, Any], identity: dict[str, Any], left_out: Collection[str]) -> None:
-    if problems := _changes(found, identity, left_out):
+def _check_same(folder: str, found: dict[str, Any], ours: dict[str, Any], left_out: Collection[str]) -> None:
+    if problems := _changes(found, ours, left_out):
         raise JobError(_not_this(folder, problems, [name for name in left_out if name in found["queries"]]))
 
 

@@ -214,8 +214,8 @@ def start(
     try:
         check_intact(place.store, folder)
         remove_lost_sums(place.store, folder)
-        is_whose, whole = (checkpoint.identity(what), what.left_out), whole_name(spark, folder)
-        claim = checkpoint.claim(place.store, folder, *is_whose, whole, what, change is not None)
+        whole = whole_name(spark, folder)
+        claim = checkpoint.claim(place.store, folder, what, whole, change is not None)
         what = claim.begun.of(what)
         place = Place(spark, what, folder)
         look = look_at_new_files(events, place.store, folder)
@@ -295,10 +295,8 @@ def stream(
         whole[one.stream.name] = continuous(one, names, buckets, terms.ahead)
     others = [one for one in wanted if one.stream.name not in over]
     for one in others:  # all are looked at before any of them begins
-        what = whole[one.stream.name]
-        folder = places[one.stream.name].checkpoint
-        is_whose = checkpoint.identity(what), what.left_out
-        checkpoint.check_program(HadoopStore(spark), folder, *is_whose, what, terms.change)
+        name = one.stream.name
+        checkpoint.check_program(HadoopStore(spark), places[name].checkpoint, whole[name], terms.change)
 
     def begin(one: Streamed) -> Running:
         name = one.stream.name
