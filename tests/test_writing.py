@@ -7,11 +7,12 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cepc.writing import show, store
+from cepc.writing import show, sorting, store
 from cepc.writing.lines import csv_lines, json_lines
 from cepc.writing.order import in_order
 from cepc_runtime.results.as_text import as_json, as_text
@@ -98,6 +99,28 @@ def test_rows_are_sorted_by_window_then_from_left_to_right_nulls_first() -> None
     match = pa.table({"x": [[2], [1, 3], [1]], "match_start": [1, 1, 1], "match_end": [3, 2, 2]})
     assert in_order(match).column("x").to_pylist() == [[1], [1, 3], [2]]
     assert in_order(table.slice(0, 0)).num_rows == 0
+
+
+def test_rows_that_differ_are_not_compared_in_further_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at: list[pa.DataType] = []
+    monkeypatch.setattr(
+        sorting, "_places", lambda column, places=sorting._places: (looked_at.append(column.type), places(column))[1]
+    )
+    table = pa.table({"at": [2, 1, 1, 2], "g": ["a", "b", "a", "b"], "n": [1.0, 2.0, 3.0, 4.0]})
+    assert sorting.sorted_by(table, table.column_names).column("n").to_pylist() == [3.0, 2.0, 1.0, 4.0]
+    assert looked_at == [pa.int64(), pa.string()]
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2, 40, 700])
+def test_rows_are_sorted_as_by_all_keys_at_once(rows: int) -> None:
+    compared = 0
+    for seed in range(30):
+        chance = np.random.default_rng(seed)
+        keys = [chance.integers(-1, most, rows) for most in chance.integers(0, 6, 4)]
+        order, expected = sorting._order(keys, rows).tolist(), np.lexsort(keys[::-1]).tolist()
+        assert order == expected
+        compared += order != [*range(rows)]
+    assert compared >= (20 if rows > 2 else 0)
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import chain, filterfalse
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 KEY = 24
 """Bytes that sorting takes for each value, beside the value."""
@@ -18,14 +19,52 @@ def size_of_sorting(table: Any) -> int:
 
 def sorted_by(table: Any, names: Sequence[str]) -> Any:
     """The rows sorted by these columns, and then by how they are written."""
+    import pyarrow as pa
+
+    columns = [table.column(name) for name in names]
+    order = _order(chain(map(_places, columns), filterfalse(_is_none, map(_spelling, columns))), table.num_rows)
+    return table.take(pa.array(order))
+
+
+def _order(keys: Iterable[Any], rows: int) -> Any:
+    """How rows are sorted by whole numbers, those that are equal as they come. No more keys are asked for than tell the
+    rows apart: most often the first few.
+    """
+    import numpy as np
+
+    order = np.arange(rows)
+    tied = order.copy()  # the places in `order` of rows that the keys until then leave together, and which of these are
+    group = np.zeros(rows, dtype=np.int64)
+    for key in keys:
+        values, beside = key[order[tied]], group[1:] == group[:-1]
+        if (beside & (values[1:] < values[:-1])).any():
+            by = np.lexsort((values, group))
+            order[tied], values = order[tied[by]], values[by]
+        equal = beside & (values[1:] == values[:-1])
+        stay = np.zeros(len(tied), dtype=np.bool_)
+        stay[1:] |= equal
+        stay[:-1] |= equal
+        tied, group = tied[stay], np.cumsum(np.concatenate(([0], ~equal)))[stay]
+        if not len(tied):
+            break
+    return order
+
+
+def _places(column: Any) -> Any:
+    """Whole numbers in the order of the values."""
     import numpy as np
     import pyarrow as pa
 
-    from cepc_runtime.numbers.columns import ranks
+    from cepc_runtime.numbers.columns import flat, ranks
 
-    keys = [ranks(table.column(name)).numbers for name in names]
-    keys += [key for name in names if (key := _spelling(table.column(name))) is not None]
-    return table.take(pa.array(np.lexsort(keys[::-1])))
+    column = flat(column)
+    if not column.null_count and (pa.types.is_timestamp(column.type) or pa.types.is_int64(column.type)):
+        return np.asarray(column.view(pa.int64()))
+    return ranks(column).numbers
+
+
+def _is_none(key: Any) -> bool:
+    return key is None
 
 
 def _spelling(column: Any) -> Any:
