@@ -102,10 +102,13 @@ def test_rows_are_sorted_by_window_then_from_left_to_right_nulls_first() -> None
 
 
 def test_rows_that_differ_are_not_compared_in_further_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    looked_at: list[pa.DataType] = []
-    monkeypatch.setattr(
-        sorting, "_places", lambda column, places=sorting._places: (looked_at.append(column.type), places(column))[1]
-    )
+    looked_at, places = list[pa.DataType](), sorting._places
+
+    def noted(column: Any) -> Any:
+        looked_at.append(column.type)
+        return places(column)
+
+    monkeypatch.setattr(sorting, "_places", noted)
     table = pa.table({"at": [2, 1, 1, 2], "g": ["a", "b", "a", "b"], "n": [1.0, 2.0, 3.0, 4.0]})
     assert sorting.sorted_by(table, table.column_names).column("n").to_pylist() == [3.0, 2.0, 1.0, 4.0]
     assert looked_at == [pa.int64(), pa.string()]
