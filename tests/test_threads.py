@@ -38,6 +38,7 @@ from cepc_runtime.batch import execute
 from cepc_runtime.enumerate.budget import PARTIAL_MATCHES
 from cepc_runtime.events.stretch import EVERYWHERE
 from cepc_runtime.parts.at_once import at_once, in_turn
+from cepc_runtime.parts.resources import MANY as EVENTS
 from cepc_runtime.parts.resources import Resources
 from tests.equivalence import answered, compile_text, table_of
 from tests.oracle import Answer
@@ -58,11 +59,16 @@ SELECTS: Final = ("ANY", "ANY", "NEXT", "CONTIGUOUS")
 
 
 def outcome(
-    plan: PhysicalPlan, table: Any, threads: int, most: int = PARTIAL_MATCHES, interpreted: bool | None = None
+    plan: PhysicalPlan,
+    table: Any,
+    threads: int,
+    most: int = PARTIAL_MATCHES,
+    interpreted: bool | None = None,
+    many: int = EVENTS,
 ) -> dict[str, bytes] | tuple[Any, ...]:
     """What a run writes for each query, or the error that it ends with. No part is too small."""
     try:
-        found = execute(plan, table, resources=Resources(most, threads, few=1), interpreted=interpreted)
+        found = execute(plan, table, resources=Resources(most, threads, few=1, many=many), interpreted=interpreted)
     except Exception as error:
         return type(error), str(error), getattr(error, "query", None)
     return {name: written(in_order(rows)) for name, rows in found.tables.items()}
@@ -86,6 +92,7 @@ class Cuts:
         def noted(*given: Any) -> list[list[Part]]:
             lists = self.last = plain(*given)
             self.kinds.update(self._kind(parts) for parts in lists)
+            self.kinds["small groups"] += any(len(parts) > given[4] for parts in lists)
             return lists
 
         monkeypatch.setattr(cepc_runtime.parts.threads, "parts_of", noted)
@@ -128,6 +135,9 @@ def on_threads(case: Case, chance: Random) -> Seen:
     alone = outcome(compiled.plan, table, 1, interpreted=interpreted)
     for threads in MANY:
         assert outcome(compiled.plan, table, threads, interpreted=interpreted) == alone, threads
+    for threads in (1, 2):
+        many = len(table) // 9 + 1
+        assert outcome(compiled.plan, table, threads, interpreted=interpreted, many=many) == alone, threads
     return NOTHING if answers is None else Seen.of(case, answers)
 
 
@@ -153,9 +163,10 @@ WHOLE: Final = Case(
 def test_random_programs_have_the_same_rows_and_errors(cuts: Cuts) -> None:
     tally = hold("on 1, 2, 3 and 7 threads", mixed, on_threads, with_rows=0.6, differing=0.3)
     assert cuts.kinds["groups"] >= len(MANY) * tally.drawn // 2, cuts.kinds
+    assert cuts.kinds["small groups"] >= tally.drawn // 2, cuts.kinds
     before = cuts.kinds["whole"]  # of four random programs perhaps none
     assert on_threads(WHOLE, Random(0)).rows == 1
-    assert cuts.kinds["whole"] == before + len(MANY), cuts.kinds
+    assert cuts.kinds["whole"] == before + len(MANY) + 1, cuts.kinds  # on two threads twice
 
 
 FEW_MATCHES: Final = 20_000

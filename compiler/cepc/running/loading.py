@@ -38,6 +38,10 @@ class RowsAsEvents:
         """The rows of queries."""
         self._rows |= tables
 
+    def taken(self, query: str) -> Any:
+        """The rows of a query, which are nobody's events any more."""
+        return self._rows.pop(query)
+
     def __call__(self, stream: model.Stream, plan: StreamPlan) -> Read:
         from ..reading.read import read_rows
         from ..writing.order import in_order

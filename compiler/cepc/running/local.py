@@ -136,7 +136,7 @@ def run(
     """
     from cepc_runtime.parts.at_once import at_once
 
-    from ..writing.order import first_columns, in_order
+    from ..writing.order import first_columns
 
     options, stages = options or Options(), stages or Stages()
     asked, program = program, program.with_needed
@@ -164,15 +164,15 @@ def run(
                     tell = running(read.rows)
                     execution = execute_plan(physical, read, program.queries, sources, tell, resources)
                 is_empty = any(not table.num_rows for table in execution.tables.values())
-                executed.append((_with_the_first(read, is_empty), workload, execution))
+                executed.append((_with_the_first(read, is_empty), workload, execution.effort))
                 rows.found(execution.tables)
                 if not stream.members:
                     loading.dropped[stream.name] = execution.dropped
-    tables = {name: table for _, _, execution in executed for name, table in execution.tables.items()}
+                del execution  # its tables are let go one by one, as they are sorted
     with stages("sorting rows"), _disks_said():
         names = [query.name for query in asked.queries]
         first = [first_columns(query, asked.stream(query.stream)) for query in asked.queries]
-        sorts = [partial(in_order, tables[name], resources.sorting, by) for name, by in zip(names, first, strict=True)]
+        sorts = [partial(_in_order, rows, name, resources, by) for name, by in zip(names, first, strict=True)]
         ordered = dict(zip(names, at_once(sorts, resources.threads), strict=True))
     read_here = [read for name, read in loading.read.items() if program.stream(name).query is None]
     return Report(
@@ -183,10 +183,16 @@ def run(
         without_type=sum(dropped.null_type for dropped in loading.dropped.values()),
         warnings=tuple(warnings),
         passed_over=sum(read.passed_over for read in loading.read.values()),
-        efforts={workload.plan.stream.name: execution.effort for _, workload, execution in executed},
+        efforts={workload.plan.stream.name: effort for _, workload, effort in executed},
         workloads=tuple(workload for _, workload, _ in executed),
         reads={workload.plan.stream.name: read for read, workload, _ in executed},
     )
+
+
+def _in_order(rows: RowsAsEvents, query: str, resources: Resources, first: Sequence[str]) -> Any:
+    from ..writing.order import in_order
+
+    return in_order(rows.taken(query), resources.sorting, first)
 
 
 @contextmanager

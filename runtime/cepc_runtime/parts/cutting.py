@@ -43,6 +43,9 @@ UNEVEN: Final = 1.2
 _LEAST: Final = -(1 << 63)
 _GREATEST: Final = (1 << 63) - 1
 
+MOST: Final = 32
+"""Parts of whole groups, for each of which all events are looked at."""
+
 SAMPLE: Final = 1 << 14
 """Events whose times say where time is cut."""
 
@@ -95,13 +98,21 @@ class Near:
 
 
 def parts_of(
-    reading: Reading, kinds: Kinds, stream: StreamPlan, queries: Sequence[PhysicalQuery], pieces: int
+    reading: Reading,
+    kinds: Kinds,
+    stream: StreamPlan,
+    queries: Sequence[PhysicalQuery],
+    pieces: int,
+    many: int,
 ) -> list[list[Part]]:
-    """The events in some `pieces`, for some queries after the others: all parts of a list have the same ones."""
+    """The events in some `pieces`, or more where parts of whole groups would have more than `many`, for some queries
+    after the others: all parts of a list have the same ones.
+    """
     found = []
     for one in classes_of(queries):
         own, mattering = tuple(queries[number] for number in one.queries), _mattering(kinds, one)
-        by_groups = _by_groups(reading, one.keys, own, mattering, pieces)
+        of_groups = max(pieces, min(-(-int(np.count_nonzero(mattering)) // many), MOST))
+        by_groups = _by_groups(reading, one.keys, own, mattering, of_groups)
         if _largest(by_groups) * pieces <= UNEVEN * sum(part.size for part in by_groups):
             found.append(by_groups)
             continue
@@ -157,7 +168,7 @@ def _by_groups(
     groups, _ = dense_rows([reading.table.column(name) for name in keys])
     sizes = np.bincount(groups, weights=mattering)
     before = np.cumsum(sizes) - sizes / 2
-    of_group = (before * pieces // max(sizes.sum(), 1)).astype(np.int32)
+    of_group = (before * pieces // max(sizes.sum(), 1)).astype(np.int16)
     place = of_group[groups]
 
     def rows_at(number: int) -> Ints | slice:

@@ -10,6 +10,9 @@ from ..enumerate.budget import PARTIAL_MATCHES
 FEW: Final = 1 << 14
 """A part of fewer events takes its thread about as long as what is done for each part."""
 
+MANY: Final = 1 << 20
+"""Of parts with more events, what is made on the way to rows takes memory, and new memory takes time."""
+
 PROGRAM: Final = 300_000_000
 """Bytes of the process without events: Python, numpy, Arrow and numba."""
 
@@ -27,13 +30,14 @@ LEAST: Final = 1 << 24
 @dataclass(frozen=True, slots=True)
 class Resources:
     """The partial matches of a query that are listed at `most`, and the threads, of which none gets fewer events than
-    `few`. In `memory`, the bytes of the whole process, are only as many events at once as fit, but in any case those of
-    `least` bytes; None is no limit.
+    `few`; whole groups are also in parts of no more than `many` events. In `memory`, the bytes of the whole process,
+    are only as many events at once as fit, but in any case those of `least` bytes; None is no limit.
     """
 
     most: int = PARTIAL_MATCHES
     threads: int = 1
     few: int = FEW
+    many: int = MANY
     memory: int | None = None
     least: int = LEAST
 

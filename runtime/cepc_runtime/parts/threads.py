@@ -1,7 +1,8 @@
 """A batch on several threads: each of its parts is a stretch, whose rows the one driver finds.
 
 What takes time are loops of machine code, of numpy and of Arrow over many events, for which other threads need not
-wait. What is Python's costs every part the same; so there are as many parts as threads, and no small ones.
+wait. What is Python's costs every part the same; so there are as many parts as threads, and no small ones. Of many
+events there are more parts, one thread's too, for what each of them makes takes no more memory than one part's.
 
 Rows are those of one thread, and so are errors: where a part fails, what is not done yet is done again by one thread,
 whose error it is. That finds rows after all where a part was too much because some events are in two.
@@ -28,6 +29,7 @@ from ..plan.query import by_partition
 from ..plan.strategy import is_counted
 from ..work_done import Work
 from .at_once import at_once, tried
+from .classes import classes_of
 from .cutting import begins_in, parts_of
 from .found import Found
 
@@ -52,12 +54,14 @@ def drive_in_threads(
     """What `drive` gives, on as many threads as have events enough; tables that do not fit into memory are Mapped.
     Queries of a part of a batch have their budgets from the means.
     """
-    pieces = min(resources.threads, len(stretch.reading.ticks) // max(resources.few, 1))
-    if pieces < 2:
+    events = len(stretch.reading.ticks)
+    pieces = max(min(resources.threads, events // max(resources.few, 1)), 1)
+    is_long = events > resources.many and any(one.keys for one in classes_of(queries))
+    if pieces < 2 and not is_long:
         yield from drive(stretch, queries, means)
         return
     kinds = _kinds(stretch, queries, pieces)
-    lists = parts_of(stretch.reading, kinds, stretch.plan.stream, queries, pieces)
+    lists = parts_of(stretch.reading, kinds, stretch.plan.stream, queries, pieces, resources.many)
     over, told, spent = Event(), _Told(means.work), {name: budget.spent for name, budget in means.budgets.items()}
     means_of_all = means if means.budgets else replace(means, budgets=_budgets(kinds, queries, means.most))
     most = None if resources.found is None else resources.found // sum(map(len, lists))
