@@ -18,7 +18,9 @@ def _save(table: Any, file: BinaryIO) -> None:
     """A row group is one piece, so that the bytes do not depend on how rows were put together."""
     import pyarrow.parquet as pq
 
-    with pq.ParquetWriter(file, table.schema) as writer:
+    from cepc_runtime.results.parquet_columns import with_dictionary
+
+    with pq.ParquetWriter(file, table.schema, use_dictionary=with_dictionary(table)) as writer:
         for first in range(0, table.num_rows, GROUP):
             writer.write_table(table.slice(first, GROUP).combine_chunks(), GROUP)
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark import TaskContext
 
+from ..results.parquet_columns import with_dictionary
 from ..sql.types import to_arrow
 from .forms import END, INT96, Carried, Placed
 from .rows import ERROR, FAILED, FILE, QUERY, SUBTOTALS, result_columns, to_bytes
@@ -31,10 +32,6 @@ FILE_BYTES: Final = 1 << 25
 
 FILES_BYTES: Final = 1 << 27
 """Those of all files that are not whole, and the largest then is."""
-
-
-SAMPLE: Final = 1000
-"""Rows that say whether a column has values that repeat."""
 
 
 class ParquetFile:
@@ -73,7 +70,7 @@ class ParquetFile:
             self._bytes,
             self._schema,
             compression=self._form.compression,
-            use_dictionary=_with_dictionary(rows),
+            use_dictionary=with_dictionary(rows),
             use_deprecated_int96_timestamps=self._form.times == INT96,
             store_schema=False,
         )
@@ -90,17 +87,6 @@ def file_schema(plan: PhysicalPlan, number: int, form: InFiles) -> Any:
     columns = result_columns(plan.queries[number], plan.stream)
     # Without a version Spark takes old times for times of a calendar that it had before.
     return pa.schema([(name, to_arrow(type_)) for name, type_ in columns], {"org.apache.spark.version": form.spark})
-
-
-def _with_dictionary(rows: Any) -> list[str] | bool:
-    """Which columns have a dictionary: sums of DOUBLE, of which hardly one is like another, are longer with it, and
-    take four times the time.
-    """
-    if any(pa.types.is_nested(type_) for type_ in rows.schema.types):  # whose parts had to be named one by one
-        return True
-    first = rows.slice(0, SAMPLE)
-    differ = [pa.types.is_floating(c.type) and 2 * len(c.unique()) > len(c) for c in first.columns]
-    return [name for name, different in zip(rows.column_names, differ, strict=True) if not different]
 
 
 def _task() -> tuple[int, int]:
