@@ -7,6 +7,7 @@ is imported only inside the functions that need it, so that checking a program l
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from ..cheap_dataclass import dataclass
@@ -303,13 +304,19 @@ def to_arrow(type_: DataType) -> Any:
         case Struct(fields):
             return pa.struct([pa.field(f.name, to_arrow(f.type)) for f in fields])
         case Simple(name):
-            simple: dict[str, Any] = {
-                "BOOLEAN": pa.bool_(), "TINYINT": pa.int8(), "SMALLINT": pa.int16(), "INT": pa.int32(),
-                "BIGINT": pa.int64(), "FLOAT": pa.float32(), "DOUBLE": pa.float64(), "STRING": pa.string(),
-                "BINARY": pa.binary(), "DATE": pa.date32(), "TIMESTAMP": pa.timestamp("us", tz="UTC"),
-                "TIMESTAMP_NTZ": pa.timestamp("us"), "VOID": pa.null(),
-            }  # fmt: skip
-            return simple[name]
+            return _simple_in_arrow()[name]
+
+
+@cache
+def _simple_in_arrow() -> dict[str, Any]:
+    import pyarrow as pa
+
+    return {
+        "BOOLEAN": pa.bool_(), "TINYINT": pa.int8(), "SMALLINT": pa.int16(), "INT": pa.int32(), "BIGINT": pa.int64(),
+        "FLOAT": pa.float32(), "DOUBLE": pa.float64(), "STRING": pa.string(), "BINARY": pa.binary(),
+        "DATE": pa.date32(), "TIMESTAMP": pa.timestamp("us", tz="UTC"), "TIMESTAMP_NTZ": pa.timestamp("us"),
+        "VOID": pa.null(),
+    }  # fmt: skip
 
 
 def from_arrow(type_: Any) -> DataType | None:
