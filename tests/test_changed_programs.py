@@ -78,7 +78,8 @@ def compare(case: Case, before: Compiled, text: str, after: Compiled, chance: Ra
         if number == second_go:
             stream.answering = what(text).answering()
         compiled, events = (before, old) if number < second_go else (after, new)
-        stream.batch(packed(compiled, events.take(part), stream.answering.program.plan), shown)
+        program = stream.answering.program
+        stream.batch(packed(compiled, events.take(part), program.plan, program.classes), shown)
     stream.flush()
     assert stream.lost == 0
     for number, name in enumerate(what(text).queries):

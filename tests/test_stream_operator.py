@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from random import Random
@@ -15,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from cepc.codegen.lag_letters import parted
 from cepc.codegen.stream_job import stream_job
 from cepc.codegen.streaming import whole_plan
 from cepc.reading.json_values import Exact, column_of
@@ -54,13 +56,15 @@ QUERY q RETURN MATCH * PATTERN SEQ(A, B) WITHIN 1 MINUTE;
 
 def packed(compiled: Compiled, table: pa.Table, plan: PhysicalPlan, classes: Sequence[Class] | None = None) -> pa.Table:
     """What Spark makes of events: their letters as words, a copy for each class, and the bucket of its keys."""
-    reading = read(table, compiled.plan.stream)
+    own = compiled.plan.stream
+    reading = read(table, replace(own, columns=own.given, beside=()))
     by_type = ByType(reading)
-    masks = [np.isin(np.arange(len(reading.ticks)), by_type.satisfying(letter)) for letter in compiled.plan.letters]
+    known = [letter for letter, _ in parted(compiled.plan.letters, own.beside)]
+    masks = [np.isin(np.arange(len(reading.ticks)), by_type.satisfying(letter)) for letter in known]
     words = [np.zeros(len(reading.ticks), dtype=np.int64) for _ in range(-(-len(masks) // BITS) or 1)]
     for number, mask in enumerate(masks):
         words[number // BITS] |= mask.astype(np.int64) << (number % BITS)
-    names = [name for name, _ in plan.stream.columns]
+    names = [name for name, _ in plan.stream.given]
     columns = [reading.table.column(name) for name in names] + [pa.array(word) for word in words]
     events = pa.table(columns, [*names, *(f"_letters_{i}" for i in range(len(words)))])
     parts = []

@@ -10,6 +10,7 @@ from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.events.letter_words import word_letters, words_needed
 from cepc_runtime.parts.classes import Class, classes_of
 from cepc_runtime.plan.columns_read import beside_read
+from cepc_runtime.plan.physical import PhysicalPlan
 from cepc_runtime.plan.strategy import is_native
 from cepc_runtime.sql.spark_sql import to_sql
 from cepc_runtime.sql.types import STRING, is_orderable, quote_name
@@ -19,14 +20,14 @@ from ..planning.event_sql import column_of
 from ..planning.needs import columns_needed
 from ..statistics import Statistics
 from .hot import hot_groupings
+from .lag_letters import parted
 from .rare import with_able
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from cepc_runtime.plan.physical import PhysicalPlan
     from cepc_runtime.plan.strategy import NativeQuery
-    from cepc_runtime.plan.stream import Beside, Letter
+    from cepc_runtime.plan.stream import Beside, Letter, StreamPlan
     from cepc_runtime.sql.computed import StreamInput
     from cepc_runtime.sql.expression import Expression
 
@@ -61,11 +62,10 @@ class LetterSql:
 
 @dataclass(frozen=True, slots=True)
 class BesideSql:
-    """A column that is of other events: its SQL over all of them, its type, and the queries that ask for it."""
+    """A column that is of other events: its SQL over all of them, and the queries that ask for it."""
 
     name: str
     sql: str
-    type: str
     queries: tuple[str, ...]
 
 
@@ -74,7 +74,9 @@ class StreamJob:
     """`input` is what Spark reads and what it computes of it, `read` are the columns that it has then, and `passed`
     those that reach the kernel, beside the letters. `beside` are columns that are of other events. `plan` is that of a
     stream, `batch` that of a batch, `kernel` that of the workers in a batch: its letters are decided, and it is without
-    the queries that Spark answers alone. `labels` are those of each query that has some.
+    the queries that Spark answers alone. `labels` are those of each query that has some. Where some
+    are, `known` is what a stream knows of each letter as an event comes, and `lags` a plan without queries: all columns
+    but those with LEAD, and what is left of each letter.
     """
 
     stream: model.Stream
@@ -88,6 +90,8 @@ class StreamJob:
     classes: tuple[Class, ...]
     labels: tuple[tuple[str, Labels], ...] = ()
     beside: tuple[BesideSql, ...] = ()
+    known: tuple[LetterSql, ...] = ()
+    lags: PhysicalPlan | None = None
 
     @property
     def native(self) -> tuple[NativeQuery, ...]:
@@ -117,6 +121,7 @@ def stream_job(
         raw_types=None,
         beside=(),
     )
+    letters = parted(plan.letters, plan.stream.beside)
     return StreamJob(
         stream=stream,
         plan=strategy(plan, "stream"),
@@ -131,7 +136,15 @@ def stream_job(
             classes_of(others, cut=plan.stream.unit, hot=hot_groupings(plan, rates)), others, plan, rates
         ),
         labels=tuple((query.name, labels[query.name]) for query in plan.queries if labels and query.name in labels),
+        known=tuple(letter_sql(known, stream) for known, _ in letters) if plan.stream.beside else (),
+        lags=_lags(plan, kernel_stream, tuple(left for _, left in letters)) if plan.stream.beside else None,
     )
+
+
+def _lags(plan: LogicalPlan, kernel: StreamPlan, left: tuple[Letter, ...]) -> PhysicalPlan:
+    lags = tuple(column for column in plan.stream.beside if column.places < 0)
+    columns = (*plan.stream.given, *((column.name, column.type) for column in lags))
+    return PhysicalPlan(replace(kernel, columns=columns, beside=lags), left, ())
 
 
 def check_names(stream: model.Stream) -> None:
@@ -150,7 +163,7 @@ def _other(column: Beside, plan: LogicalPlan) -> BesideSql:
     function = "LAG" if column.places < 0 else "LEAD"
     sql = f"{function}({quote_name(column.column)}, {abs(column.places)}) OVER ({keys}ORDER BY {_names(order)})"
     asking = (query.name for query in plan.queries if beside_read(query, plan.letters, (column,)))
-    return BesideSql(column.name, sql, column.type.sql, tuple(asking))
+    return BesideSql(column.name, sql, tuple(asking))
 
 
 def _names(columns: Iterable[str]) -> str:

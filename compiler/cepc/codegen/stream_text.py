@@ -139,13 +139,17 @@ def _constants(job: StreamJob, constant: str, program: model.CheckedProgram) -> 
     )
     if job.beside:
         others = listed(
-            call(
-                "job.OtherColumn", string(one.name), string(one.sql), string(one.type), tupled(map(string, one.queries))
-            )
+            call("job.OtherColumn", string(one.name), string(one.sql), tupled(map(string, one.queries)))
             for one in job.beside
         )
         title = comment("Columns of the events before and after, among all of a partition in canonical order.")
         blocks.append(f"{title}\n{lay_out(others, before=f'{constant}_BESIDE = ')}")
+    if job.lags is not None:
+        title = comment(
+            "What a stream knows of each letter as an event comes, and the rest when those before are known."
+        )
+        blocks.append(f"{title}\n{lay_out(listed(map(_letter, job.known)), before=f'{constant}_KNOWN = ')}")
+        blocks.append(plan_text(job.lags, f"{constant}_LAGS"))
     if job.native:
         title = comment("Queries that Spark answers alone in a batch, as a stream has them.")
         blocks.append(f"{title}\n{plan_text(streamed_plan(job), f'{constant}_PLAIN')}")

@@ -198,7 +198,7 @@ def with_beside(reading: Reading, plan: StreamPlan) -> Reading:
         if column.partition not in orders:
             orders[column.partition] = _in_order(reading, plan, column.partition)
         order, groups = orders[column.partition]
-        values = flat(table.column(column.column)).take(_beside(order, groups, column.places))
+        values = flat(table.column(column.column)).take(places_after(order, groups, column.places))
         table = table.append_column(column.name, values.cast(to_arrow(column.type)))
     return replace(reading, table=table)
 
@@ -214,8 +214,15 @@ def _in_order(reading: Reading, plan: StreamPlan, partition: Sequence[str]) -> t
     return _canonical(reading, plan, order, starts) if len(starts) - 1 < len(order) else order, groups
 
 
-def _beside(order: Ints, groups: Ints, places: int) -> Any:
-    """For each row the one that is so many places after it, null where its group has none."""
+def in_canonical_order(reading: Reading, plan: StreamPlan, partition: Sequence[str]) -> Ints:
+    """At which rows events stand by group, in canonical order."""
+    return _in_order(reading, plan, partition)[0]
+
+
+def places_after(order: Ints, groups: Ints, places: int) -> Any:
+    """For each row the one that is so many places after it, null where its group has none. `order` are the rows by
+    group, and `groups` those of the rows in this order.
+    """
     length = len(order)
     at = np.arange(length) + places
     inside = (at >= 0) & (at < length)

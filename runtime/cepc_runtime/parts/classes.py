@@ -91,10 +91,11 @@ def classes_of(
     cut: Unit | None = None,
     hot: Groupings = frozenset(),
     since: Mapping[str, int] = MappingProxyType({}),
+    lagging: Collection[str] = (),
 ) -> tuple[Class, ...]:
     """The classes of the queries, in the order of first occurrence; with `cut`, one group is several parts where it can
     be, and that is the unit of time. So is each group of the GROUP BYs in `hot`. `since` which tick a query sees events
-    is by its name; others see all.
+    is by its name; others see all. Those that are `lagging`, by name, ask for what is before an event, whatever it is.
     """
     found: dict[tuple[tuple[str, ...], TimeParts | None, bool, int | None], list[int]] = {}
     for number, query in enumerate(queries):
@@ -105,7 +106,7 @@ def classes_of(
         found.setdefault((keys, panes, apart, since.get(query.name)), []).append(number)
     return tuple(
         Class(
-            keys, tuple(numbers), _union(queries, numbers), panes,
+            keys, tuple(numbers), _union(queries, numbers, lagging), panes,
             segments_for([queries[number] for number in numbers], cut) if cut and apart else None,
             since=begin,
         )
@@ -113,11 +114,11 @@ def classes_of(
     )  # fmt: skip
 
 
-def _union(queries: Sequence[PhysicalQuery], numbers: list[int]) -> tuple[int, ...] | None:
+def _union(queries: Sequence[PhysicalQuery], numbers: list[int], lagging: Collection[str]) -> tuple[int, ...] | None:
     letters: set[int] = set()
     for number in numbers:
         of_query = letters_of(queries[number])
-        if of_query is None:
+        if of_query is None or queries[number].name in lagging:
             return None
         letters |= of_query
     return tuple(sorted(letters))

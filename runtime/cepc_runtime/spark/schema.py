@@ -39,11 +39,10 @@ class ComputedColumn:
 
 @dataclass(frozen=True)
 class OtherColumn:
-    """A column that is of other events, as SQL over all of them; its type, and the queries that ask for it."""
+    """A column that is of other events, as SQL over all of them; and the queries that ask for it."""
 
     name: str
     sql: str
-    type: str
     queries: tuple[str, ...]
 
 

@@ -20,6 +20,7 @@ from .decision import Decision, Windows
 from .description import words
 from .folding import Fold, Known, reads
 from .held import Held, Panes
+from .lags import letters_decided, with_lags, without_lags
 from .matches import Advance, Behind, chosen, decided
 from .quiet import still
 from .sessions import ended
@@ -77,7 +78,8 @@ def advance(program: Program, state: State, events: Sequence[Any], watermark: in
         kept.append(old)
     held, folded = tuple(one.held for one in kept), tuple(one.folded for one in kept)
     quiet, numbered = tuple(one.quiet for one in kept), tuple(one.numbered for one in kept)
-    now = State(step.watermark, held, folded, sum(one.waiting for one in kept), quiet, numbered)
+    lags = tuple(one.lags for one in kept)
+    now = State(step.watermark, held, folded, sum(one.waiting for one in kept), quiet, numbered, lags)
     return Advanced(now, tuple(rows), tuple(late), due_of(program, now))
 
 
@@ -89,10 +91,10 @@ def due_of(program: Program, state: State) -> int | None:
 
 def _before(
     program: Program, state: State, number: int
-) -> tuple[Held | None, tuple[Panes | None, ...], dict[int, Any], dict[int, Any]]:
+) -> tuple[Held | None, tuple[Panes | None, ...], dict[int, Any], dict[int, Any], tuple[Any, ...]]:
     if not state.held:
-        return None, (None,) * len(program.families[number]), {}, {}
-    return state.held[number], state.folded[number], state.quiet[number], state.numbered[number]
+        return None, (None,) * len(program.families[number]), {}, {}, (None,) * len(program.lags[number])
+    return state.held[number], state.folded[number], state.quiet[number], state.numbered[number], state.lags[number]
 
 
 def flow(program: Program, tables: Iterable[Any], least: int) -> Iterator[tuple[int, Any]]:
@@ -128,6 +130,7 @@ class _OfClass:
     folded: tuple[Panes | None, ...]
     quiet: dict[int, Any]
     numbered: dict[int, Any]
+    lags: tuple[Any, ...]
     waiting: int = 0
 
     @property
@@ -140,7 +143,7 @@ class _OfClass:
         """
         stream, since, missed = self.program.plan.stream, self.program.classes[self.number].since, None
         if table.num_rows:
-            table = read(table, stream).table
+            table = read(without_lags(table, stream.beside), stream).table
             if since is not None:
                 table = table.filter(pa.array(~before(ticks_of(table.column(stream.time_column)), since)))
             late = before(ticks_of(table.column(stream.time_column)), earlier)
@@ -167,6 +170,8 @@ class _OfClass:
             reading = read(_empty(plan), plan.stream)
         passed = self._passed(len(reading.ticks))
         final = before(reading.ticks, step.watermark)
+        if self.program.lags[number]:
+            reading = self._lagged(reading, final & ~before(reading.ticks, step.earlier))
         known = reading if final.all() else select(reading, final)
         alone = set(self.program.classes[number].queries) - {
             q for f in self.program.families[number] for q, _ in f.queries
@@ -181,8 +186,19 @@ class _OfClass:
         kept = ~before(reading.ticks, self.program.needed_from(number, step.watermark))
         if self.program.families[number]:
             kept[final] = yield from self._counted(known, alone, step, going_on[final])
+        elif self.program.lags[number]:  # for which there are events that no query looks at
+            kept[final] = _needed(self.program, known, classify(known, plan.letters), alone, step.watermark)
         kept |= going_on
+        if self.program.lags[number]:
+            kept |= ~final  # for those that follow, also between windows
         self.held = _held(reading, passed, kept)
+
+    def _lagged(self, reading: Reading, new: Bools) -> Reading:
+        """The events, of which the `new` ones are known from now on, with all before them."""
+        plan, number = self.program.plan, self.number
+        found = with_lags(reading, new, plan.stream, self.program.lags[number], self.lags)
+        self.lags = found.kept
+        return letters_decided(found.events, new, plan.letters, self.program.asking[number])
 
     def _listed(
         self, known: Reading, final: Bools, passed: dict[int, Bools], step: Advance

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..plan.physical import PhysicalPlan
     from ..plan.stream import Letter
     from ..sql.expression import Aggregate, Expression
+    from .lags import Lag
 
     _Label = tuple[str, bool, int, int, int]
     _Around = tuple[int, list[_Label], list[_Label]]
@@ -201,7 +202,8 @@ def _gathered(number: Number, shape: CanonicalShape) -> tuple[object, ...]:
 @dataclass(frozen=True)
 class StateDescription:
     """Of a program, as JSON-able data: see docs/state-format.md. `families` are those of each class, `marked` the
-    numbers of the queries that have marks, and `letters` what the plan's are called.
+    numbers of the queries that have marks, `letters` what the plan's are called, and `lags` what each class asks of
+    events before.
     """
 
     plan: PhysicalPlan
@@ -209,6 +211,7 @@ class StateDescription:
     families: tuple[tuple[Family, ...], ...]
     marked: frozenset[int]
     letters: tuple[LetterName, ...]
+    lags: tuple[tuple[Lag, ...], ...]
 
     @cached_property
     def silencing(self) -> tuple[tuple[int, ...], ...]:
@@ -253,6 +256,7 @@ class StateDescription:
             "families": [self._of_family(family) for family in self.families[number]],
             **({"quiet": [names[q] for q in self.silencing[number]]} if self.silencing[number] else {}),
             **({"numbered": [names[q] for q in self.numbering[number]]} if self.numbering[number] else {}),
+            **({"lags": [_of_lag(lag) for lag in self.lags[number]]} if self.lags[number] else {}),
         }
 
     def _of_family(self, family: Family) -> dict[str, Any]:
@@ -266,6 +270,10 @@ class StateDescription:
             "shapes": [[[list(step) for step in shape.steps], shape.end] for shape in shapes.values()],
             "numbers": [[places[n.shape], *_gathered(n, shapes[n.shape])] for n in family.numbers],
         }
+
+
+def _of_lag(lag: Lag) -> dict[str, Any]:
+    return {"partition": list(lag.partition), "places": lag.places, "columns": list(lag.kept)}
 
 
 def described_queries(about: Mapping[str, Any]) -> dict[str, tuple[str, int | None]]:

@@ -17,6 +17,7 @@ from ..sql.expression import Aggregate, Call, Field, rewrite
 from ..sql.types import BIGINT, BOOLEAN
 from .decision import Decision, SessionEnds, Windows, decision_of
 from .description import StateDescription, letter_names
+from .lags import asking_letters, lags_of
 from .size import fold_from
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from ..plan.strategy import PhysicalQuery
     from ..sql.expression import Expression
     from .description import LetterName
+    from .lags import Lag
     from .translation import ClassTranslation, NewClass
 
 FREE: Final = "_free"
@@ -76,6 +78,9 @@ class Program:
     panes: tuple[PaneGroup, ...] = ()
     """Queries that have panes together, whatever others there are now."""
 
+    left: tuple[Letter, ...] = ()
+    """Of letters in words, for each what is left to ask of an event that has it, as soon as it has its LAGs."""
+
     def __post_init__(self) -> None:
         if unbounded := [q.name for q in self.plan.queries if isinstance(q.window, Unbounded)]:
             raise UnboundedError(unbounded)
@@ -100,13 +105,26 @@ class Program:
         return tuple(families_of(((q, self.plan.queries[q]) for q in one.queries), self.panes) for one in self.classes)
 
     @cached_property
+    def lags(self) -> tuple[tuple[Lag, ...], ...]:
+        """For each class, what its queries ask of events before."""
+        plan, letters = self.plan, self.left or self.plan.letters
+        return tuple(
+            lags_of([plan.queries[q] for q in one.queries], letters, plan.stream.beside) for one in self.classes
+        )
+
+    @cached_property
+    def asking(self) -> tuple[tuple[tuple[int, Letter], ...], ...]:
+        """For each class the letters, by number, of which something is left to ask."""
+        return tuple(asking_letters([self.plan.queries[q] for q in one.queries], self.left) for one in self.classes)
+
+    @cached_property
     def letter_names(self) -> tuple[LetterName, ...]:
         return letter_names(self.plan.letters) if self.letters is None else self.letters
 
     @cached_property
     def description(self) -> StateDescription:
         marked = frozenset(self.beginning)
-        return StateDescription(self.plan, self.classes, self.families, marked, self.letter_names)
+        return StateDescription(self.plan, self.classes, self.families, marked, self.letter_names, self.lags)
 
     @cached_property
     def translations(self) -> dict[bytes, tuple[ClassTranslation | NewClass, ...]]:

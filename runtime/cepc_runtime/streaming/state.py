@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 class State:
     """`watermark`: all events before it are known, and rows that they decide have been given. `held` has an entry for
     each class, `folded` one for each family of each class, `quiet` for each class the silences of its queries that have
-    any (`quiet.py`), and `numbered` how many matches their partitions have had (`numbered.py`). Of the events held,
-    `waiting` are to be folded when there are more of them.
+    any (`quiet.py`), `numbered` how many matches their partitions have had (`numbered.py`), and `lags`, in the order
+    of the program's, the last events of partitions (`lags.py`). Of the events held, `waiting` are to be folded when
+    there are more of them.
     """
 
     watermark: int = BEGIN
@@ -32,6 +33,7 @@ class State:
     waiting: int = 0
     quiet: tuple[dict[int, Any], ...] = ()
     numbered: tuple[dict[int, Any], ...] = ()
+    lags: tuple[tuple[Any, ...], ...] = ()
 
     @property
     def events(self) -> int:
@@ -54,9 +56,10 @@ def to_bytes(state: State, program: Program) -> bytes:
             tuple(None if own is None else _panes(own) for own in families),
             tuple(to_ipc(quiet[q]) if q in quiet else b"" for q in silencing),
             tuple(to_ipc(numbered[q]) if q in numbered else b"" for q in numbering),
+            tuple(b"" if last is None else to_ipc(last) for last in lags),
         )
-        for held, families, quiet, numbered, (silencing, numbering) in zip(
-            state.held, state.folded, state.quiet, state.numbered, own, strict=True
+        for held, families, quiet, numbered, lags, (silencing, numbering) in zip(
+            state.held, state.folded, state.quiet, state.numbered, state.lags, own, strict=True
         )
     ]
     return joined(StateBytes(program.description.packed, state.watermark, state.waiting, tuple(classes)))
@@ -90,4 +93,5 @@ def from_bytes(data: bytes, program: Program) -> State:
     folded = tuple(one.folded(found) for one in classes)
     quiet = tuple(one.silences(found) for one in classes)
     numbered = tuple(one.matches_had(found) for one in classes)
-    return State(found.watermark, held, folded, found.waiting, quiet, numbered)
+    lags = tuple(one.last_events(found) for one in classes)
+    return State(found.watermark, held, folded, found.waiting, quiet, numbered, lags)

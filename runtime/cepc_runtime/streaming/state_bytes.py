@@ -54,14 +54,15 @@ class PaneBytes:
 @dataclass(frozen=True)
 class ClassBytes:
     """The events of a class as a table, with a column at the end for each of the class's marks; its families' panes;
-    the silences of its queries with AFTER MATCH SKIP FOR; and how many matches the partitions of those with
-    MATCH_NUMBER() have had.
+    the silences of its queries with AFTER MATCH SKIP FOR; how many matches the partitions of those with
+    MATCH_NUMBER() have had; and the last events of each partition, for those with LAG.
     """
 
     events: bytes
     panes: tuple[PaneBytes | None, ...]
     quiet: tuple[bytes, ...] = ()
     numbered: tuple[bytes, ...] = ()
+    lags: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -86,9 +87,10 @@ def joined(state: StateBytes) -> bytes:
         families = [p and {"until": p.until, "index": len(p.index), "numbers": len(p.numbers)} for p in one.panes]
         quiet = {"quiet": [len(table) for table in one.quiet]} if one.quiet else {}
         numbered = {"numbered": [len(table) for table in one.numbered]} if one.numbered else {}
-        header["classes"].append({"events": len(one.events), "families": families, **quiet, **numbered})
+        lags = {"lags": [len(table) for table in one.lags]} if one.lags else {}
+        header["classes"].append({"events": len(one.events), "families": families, **quiet, **numbered, **lags})
         tables += [one.events, *(table for p in one.panes if p is not None for table in (p.index, p.numbers))]
-        tables += (*one.quiet, *one.numbered)
+        tables += (*one.quiet, *one.numbered, *one.lags)
     text = json.dumps(header, separators=(",", ":")).encode()
     start = _START.pack(_MAGIC, VERSION, len(state.packed))
     return b"".join((start, state.packed, _LENGTH.pack(len(text)), text, *tables))
@@ -113,7 +115,8 @@ def taken_apart(data: bytes) -> StateBytes:
         ]
         quiet = tuple(reader.read(length) for length in one.get("quiet", ()))
         numbered = tuple(reader.read(length) for length in one.get("numbered", ()))
-        classes.append(ClassBytes(events, tuple(panes), quiet, numbered))
+        lags = tuple(reader.read(length) for length in one.get("lags", ()))
+        classes.append(ClassBytes(events, tuple(panes), quiet, numbered, lags))
     return StateBytes(packed, header["watermark"], header["waiting"], tuple(classes))
 
 
@@ -153,6 +156,10 @@ def tables(state: StateBytes) -> Iterator[tuple[str, Any]]:
         for query, numbered in zip(one.get("numbered", ()), found.numbered, strict=True):
             if numbered:
                 yield f"how many matches of {query} partitions have had", from_ipc(numbered)
+        for lag, last in zip(one.get("lags", ()), found.lags, strict=True):
+            if last:
+                by = ", ".join(lag["partition"]) or "nothing"
+                yield f"the last {lag['places']} events by {by}", from_ipc(last)
 
 
 def _pane_label(family: Mapping[str, Any]) -> str:

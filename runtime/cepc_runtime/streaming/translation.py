@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..numbers.columns import Bools
     from ..panes.shared_panes import Family
     from .description import LetterName, StateDescription
+    from .lags import Lag
     from .state_bytes import ClassBytes, PaneBytes, StateBytes
 
 
@@ -91,9 +92,10 @@ class EventTranslation:
 
 @dataclass(frozen=True)
 class NewClass:
-    """A class that has nothing in the bytes, and so many families."""
+    """A class that has nothing in the bytes, and so many families and lags."""
 
     families: int
+    lags: int
 
     def held(self, _found: StateBytes) -> None:
         return None
@@ -104,6 +106,9 @@ class NewClass:
     def matches_had(self, _found: StateBytes) -> dict[int, Any]:
         return {}
 
+    def last_events(self, _found: StateBytes) -> tuple[None, ...]:
+        return (None,) * self.lags
+
     def folded(self, _found: StateBytes) -> tuple[None, ...]:
         return (None,) * self.families
 
@@ -111,8 +116,9 @@ class NewClass:
 @dataclass(frozen=True)
 class ClassTranslation:
     """The class is number `place` in the bytes; `marks` says for each of its queries that has marks which of them are
-    its own, of so `many`, or None if none is, `quiet` which silences are, and `numbered` which counts of matches.
-    Families that are there alone are `lost`, with the names of their queries that are here.
+    its own, of so `many`, or None if none is, `quiet` which silences are, and `numbered` which counts of matches. For
+    each of the class's LAGs `lags` says which one it is there, if it is, and its columns. Families that are there alone
+    are `lost`, with the names of their queries that are here.
     """
 
     place: int
@@ -120,6 +126,7 @@ class ClassTranslation:
     marks: tuple[tuple[int, int | None], ...]
     quiet: tuple[tuple[int, int], ...]
     numbered: tuple[tuple[int, int], ...]
+    lags: tuple[tuple[int | None, tuple[str, ...]], ...]
     families: tuple[FamilyTranslation | None, ...]
     lost: Mapping[int, Sequence[str]]
     events: EventTranslation
@@ -142,6 +149,13 @@ class ClassTranslation:
     def matches_had(self, found: StateBytes) -> dict[int, Any]:
         numbered = self._of(found).numbered
         return {query: from_ipc(numbered[place]) for query, place in self.numbered if numbered[place]}
+
+    def last_events(self, found: StateBytes) -> tuple[Any, ...]:
+        lags = self._of(found).lags
+        return tuple(
+            None if place is None or not lags[place] else from_ipc(lags[place]).select(list(columns))
+            for place, columns in self.lags
+        )
 
     def folded(self, found: StateBytes) -> tuple[Panes | None, ...]:
         """Raises StateError."""
@@ -169,7 +183,9 @@ def translation(about: Mapping[str, Any], own: StateDescription) -> tuple[ClassT
     places = {(tuple(one["keys"]), one.get("since")): place for place, one in enumerate(about["classes"])}
     found = [places.get((one.keys, one.since)) for one in own.classes]
     return tuple(
-        NewClass(len(own.families[number])) if place is None else _of_class(own, number, place, about, letters, kept)
+        NewClass(len(own.families[number]), len(own.lags[number]))
+        if place is None
+        else _of_class(own, number, place, about, letters, kept)
         for number, place in enumerate(found)
     )
 
@@ -194,10 +210,12 @@ def _otherwise(about: Mapping[str, Any], own: StateDescription, kept: Collection
 
 
 def _read(own: StateDescription, names: Collection[str]) -> set[str]:
-    """The columns that some queries read of events that are held."""
+    """The columns that some queries read of events that are held; to know which one is before another, all."""
     plan = own.plan
     every = [name for name, _ in plan.stream.columns]
-    if not words(plan):  # letters are found from them
+    numbers = {number for number, query in enumerate(plan.queries) if query.name in names}
+    lagging = any(lags and not numbers.isdisjoint(one.queries) for one, lags in zip(own.classes, own.lags, strict=True))
+    if not words(plan) or lagging:  # without words letters are found from them
         return {*every}
     queries = [query for query in plan.queries if query.name in names]
     groups = {name for query in queries for name in query.group_by}
@@ -234,7 +252,17 @@ def _of_class(
     marked = tuple((q, marks.get(name)) for q, name in names.items() if q in own.marked)
     quiet = tuple((q, silent[names[q]]) for q in own.silencing[number] if names[q] in silent)
     numbered = tuple((q, counted[names[q]]) for q in own.numbering[number] if names[q] in counted)
-    return ClassTranslation(place, len(described["marks"]), marked, quiet, numbered, families, lost, events)
+    lags = tuple(_of_lag(lag, described.get("lags", ())) for lag in own.lags[number])
+    return ClassTranslation(place, len(described["marks"]), marked, quiet, numbered, lags, families, lost, events)
+
+
+def _of_lag(lag: Lag, described: Sequence[Mapping[str, Any]]) -> tuple[int | None, tuple[str, ...]]:
+    """Where it is among those that were described; one of which columns are not there is of a query that is new."""
+    for place, other in enumerate(described):
+        same = (tuple(other["partition"]), other["places"]) == lag.key
+        if same and {*lag.kept} <= {*other["columns"]}:
+            return place, lag.kept
+    return None, lag.kept
 
 
 def _of_family(

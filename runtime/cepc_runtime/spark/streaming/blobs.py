@@ -73,7 +73,7 @@ def pack(batches: Iterable[Any]) -> Iterator[Any]:
 def event_schema(stream: StreamPlan, letters: Iterable[str], several: bool) -> Any:
     """Of the events in a blob: the class where there are several, the columns, and the letters."""
     found = [pa.field(CLASS, pa.int32())] if several else []
-    found += [pa.field(name, to_arrow(type_)) for name, type_ in stream.columns]
+    found += [pa.field(name, to_arrow(type_)) for name, type_ in stream.given]
     return pa.schema([*found, *(pa.field(name, pa.int64()) for name in letters)])
 
 

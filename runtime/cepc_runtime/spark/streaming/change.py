@@ -86,7 +86,7 @@ class Change:
         """
         kept = replace(what, queries=tuple(name for name in what.queries if name in self.kept))
         new, before = declaration(kept), old["columns"]
-        if not any(map(shows_canonical_order, kept.plan.queries)):
+        if not kept.lagging and not any(map(shows_canonical_order, kept.plan.queries)):
             names = [name for name, _ in new["columns"]]
             before = sorted((column for column in before if column[0] in names), key=lambda own: names.index(own[0]))
         was = {"clauses": old["clauses"], "columns": before}

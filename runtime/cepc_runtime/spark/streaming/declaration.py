@@ -76,6 +76,8 @@ def _read(what: Continuous) -> Iterator[str]:
     plan = what.plan
     yield from (plan.stream.time_column, *plan.stream.order_by, *what.streamed.stream.required)
     yield from columns_read(plan.queries, (name for name, _ in plan.stream.columns))
+    if what.lagging:  # all say which event is before another
+        yield from (name for name, _ in plan.stream.given)
     for letter in frozenset[int]().union(*map(letters_listed, plan.queries)):
         yield from _names(what.streamed.letters[letter][1])
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from ...panes.shared_panes import PaneGroup
     from ...parts.classes import Class
+    from ...plan.stream import Letter
     from ...streaming.description import LetterName
     from ..forms import Form
     from .one_machine import TellsFiles
@@ -49,10 +50,12 @@ class Answering:
     form: Form = IN_ROWS
     """In which it hands on what it has found."""
     panes: tuple[PaneGroup, ...] = ()
+    left: tuple[Letter, ...] = ()
+    """Of each letter, where some query has LAG: what is asked when the events before are known."""
 
     @cached_property
     def program(self) -> Program:
-        return _program(self.plan_text, self.classes, self.letters, self.most, self.panes)
+        return _program(self.plan_text, self.classes, self.letters, self.most, self.panes, self.left)
 
     @cached_property
     def _tells(self) -> TellsRows | TellsFiles:
@@ -77,6 +80,7 @@ class Answering:
             "most": self.most,
             "form": self.form,
             "panes": self.panes,
+            "left": self.left,
         }
 
     # ---- one step of a bucket ----------------------------------------------------------------------------------------
@@ -129,7 +133,7 @@ class Answering:
     def _lines(self, reason: str, number: int, events: Any) -> Iterator[str]:
         """Events that take no part, as JSON that can be read as events: the columns that queries read."""
         plan = self.program.plan
-        columns = [name for name, _ in plan.stream.columns if name != PLACE]
+        columns = [name for name, _ in plan.stream.given if name != PLACE]
         names = [plan.queries[q].name for q in self.classes[number].queries]
         begin = f'{{"reason": {json.dumps(reason)}, "queries": {json.dumps(names)}, "event": '
         quoted = [json.dumps(column) for column in columns]
@@ -144,10 +148,12 @@ def _program(
     letters: tuple[LetterName, ...],
     most: int,
     panes: tuple[PaneGroup, ...],
+    left: tuple[Letter, ...],
 ) -> Program:
     """Once for each worker process, which runs a task of each micro-batch."""
     class_column = CLASS if len(classes) > 1 else None
-    return Program(from_text_of_plan(plan_text), classes, class_column, most=most, letters=letters, panes=panes)
+    plan = from_text_of_plan(plan_text)
+    return Program(plan, classes, class_column, most=most, letters=letters, panes=panes, left=left)
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,11 @@ from ...cheap_dataclass import dataclass
 from ...events.letter_words import words_needed
 from ...parts.classes import classes_of
 from ...plan.as_json import from_text_of_plan, to_text
+from ...plan.columns_read import beside_read
 from ...plan.windows import Unbounded
+from ...sql.functions.portable import spark_only
 from ...sql.types import quote_name
+from ...streaming.lags import asking_letters
 from .. import settings
 from ..computed import computable, with_computed
 from ..encoding import encoded
@@ -39,6 +42,9 @@ if TYPE_CHECKING:
     from ...panes.shared_panes import PaneGroup
     from ...parts.classes import Class
     from ...plan.physical import PhysicalPlan
+    from ...plan.query import QueryPlan
+    from ...plan.strategy import PhysicalQuery
+    from ...plan.stream import Beside, Letter
     from ..forms import Form
 
 
@@ -47,7 +53,9 @@ class Streamed:
     """A stream of a job as it runs continuously.
 
     `plans` are those of its queries as JSON, `letters` the conditions that Spark evaluates, `watermark` how many
-    milliseconds late an event may be. Columns that are of other events, `beside`, only batches have.
+    milliseconds late an event may be. Of the columns that are of other events, `beside`, a stream has those with LAG:
+    `lags` are a plan as JSON, with all columns and what is left of letters when the events before are known, and what
+    Spark evaluates of letters before.
     """
 
     stream: Stream
@@ -55,12 +63,38 @@ class Streamed:
     letters: tuple[tuple[str | None, str], ...]
     watermark: int
     beside: tuple[OtherColumn, ...] = ()
+    lags: tuple[str, tuple[tuple[str | None, str], ...]] | None = None
+
+    @cached_property
+    def _later(self) -> PhysicalPlan | None:
+        return None if self.lags is None else from_text_of_plan(self.lags[0])
+
+    def asked(self, query: QueryPlan) -> tuple[Beside, ...]:
+        """The columns of events before that it asks for."""
+        return () if self._later is None else beside_read(query, self._later.letters, self._later.stream.beside)
+
+    def of_spark_alone(self, query: PhysicalQuery) -> tuple[str, ...]:
+        """The functions that would be asked when the events before are known, and cannot."""
+        left = asking_letters([query], self.left) if self.asked(query) else ()
+        return tuple(name for _, letter in left for e in letter.expressions for name in spark_only(e))
+
+    @property
+    def left(self) -> tuple[Letter, ...]:
+        """For each letter what is asked when the events before are known."""
+        return () if self._later is None else self._later.letters
 
     def plan(self, queries: Collection[str]) -> PhysicalPlan:
         """Of these queries, in the order of the program."""
         plans = [from_text_of_plan(text) for text in self.plans]
         known = {query.name: query for plan in plans for query in plan.queries}
-        return replace(plans[0], queries=tuple(known[name] for name in self.stream.queries if name in queries))
+        chosen = tuple(known[name] for name in self.stream.queries if name in queries)
+        stream, asked = plans[0].stream, {column for query in chosen for column in self.asked(query)}
+        if self._later is not None and asked:
+            own = self._later.stream
+            beside = tuple(column for column in own.beside if column in asked)
+            columns = (*own.given, *((column.name, column.type) for column in beside))
+            stream = replace(own, columns=columns, beside=beside)
+        return replace(plans[0], stream=stream, queries=chosen)
 
 
 @dataclass(frozen=True)
@@ -87,7 +121,17 @@ class Continuous:
 
     @cached_property
     def classes(self) -> tuple[Class, ...]:
-        return classes_of(self.plan.queries, since=dict(self.since))
+        return classes_of(self.plan.queries, since=dict(self.since), lagging=self.lagging)
+
+    @cached_property
+    def lagging(self) -> frozenset[str]:
+        """The queries with LAG."""
+        return frozenset(query.name for query in self.plan.queries if self.streamed.asked(query))
+
+    @property
+    def left(self) -> tuple[Letter, ...]:
+        """For each letter what is asked when the events before are known, if some query has LAG."""
+        return self.streamed.left if self.lagging else ()
 
     @property
     def delay(self) -> int:
@@ -100,7 +144,7 @@ class Continuous:
 
     def answering(self, form: Form = IN_ROWS) -> Answering:
         letters = self.streamed.letters
-        return Answering(self.plan_text, self.classes, letters, settings.most(), form, self.panes)
+        return Answering(self.plan_text, self.classes, letters, settings.most(), form, self.panes, self.left)
 
     def unpacked(self, blobs: DataFrame, form: Form) -> DataFrame:
         """What buckets tell in this form, where it is rows: as rows."""
@@ -127,7 +171,7 @@ class Continuous:
         several = len(self.classes) > 1
         if several:
             found = copies(found, self.classes, count, apart=apart)
-        names = [name for name, _ in plan.stream.columns] + [f"_letters_{i}" for i in range(words_needed(count))]
+        names = [name for name, _ in plan.stream.given] + [f"_letters_{i}" for i in range(words_needed(count))]
         looked_at = found.select(
             self._bucket().alias(BUCKET),
             AHEAD,
@@ -146,8 +190,6 @@ class Continuous:
         stream, plan = self.streamed.stream, self.plan.stream
         if not stream.members:
             own = _computed(events[stream.name], stream, set_apart)
-            for column in self.streamed.beside:  # which no query asks for that is a stream
-                own = own.withColumn(column.name, F.lit(None).cast(column.type))
             return timed(own, plan, self.streamed.watermark, self.ahead)
         parts = []
         for member in stream.members:
@@ -161,17 +203,19 @@ class Continuous:
         that are `apart` stay.
         """
         (time, *types), letters = self.streamed.stream.required, self.streamed.letters
+        if self.streamed.lags is not None:
+            letters = self.streamed.lags[1]
         kept = F.lit(False) if apart is None else apart
         type_ = types[0] if types else None
         counts = absent(time, type_, None if apart is None else ~apart)
         found = events.observe(f"dropped of {self.streamed.stream.name}", *counts)
         known = reduce(and_, (F.col(quote_name(name)).isNotNull() for name in self.streamed.stream.required))
-        columns = [quote_name(name) for name, _ in self.plan.stream.columns]
+        columns = [quote_name(name) for name, _ in self.plan.stream.given]
         of_type = None if type_ is None else f"CAST({quote_name(type_)} AS STRING)"
         found = found.where(kept | known).select(
             *columns, is_ahead().alias(AHEAD), *letter_words(of_type, letters), *([] if apart is None else [MALFORMED])
         )
-        if any(one.letters is None for one in self.classes):  # a CONTIGUOUS query looks at every event
+        if any(one.letters is None for one in self.classes):  # CONTIGUOUS and LAG look at every event
             return found
         return found.where(kept | has_letter(len(letters)))
 
@@ -210,15 +254,23 @@ def continuous(streamed: Streamed, queries: Collection[str], buckets: int, ahead
     """Raises JobError where a query cannot be a stream."""
     names = tuple(name for name in streamed.stream.queries if name in queries)
     plan = streamed.plan(names)
-    asking = {name: column for column in reversed(streamed.beside) for name in column.queries}
-    others = [q.name for q in plan.queries if not isinstance(q.window, Unbounded) and q.name not in asking]
+    looking_ahead = {name for column in streamed.beside if column.name.startswith("LEAD(") for name in column.queries}
+    elsewhere = {query.name: functions for query in plan.queries if (functions := streamed.of_spark_alone(query))}
+    refused = looking_ahead | elsewhere.keys()
+    others = [q.name for q in plan.queries if not isinstance(q.window, Unbounded) and q.name not in refused]
     rest = f", or leave it out with --queries {','.join(others)}" if others else ""
     for query in plan.queries:
-        if query.name in asking:
-            function = asking[query.name].name.partition("(")[0]
+        if query.name in looking_ahead:
             raise JobError(
-                f"query {query.name} has {function}, which is for batches: a stream does not keep the events beside"
-                f" one; name them in the pattern, with SELECT CONTIGUOUS{rest}"
+                f"query {query.name} has LEAD, which is for batches: a stream would have to wait for what is behind an"
+                f" event, and never know that nothing is; name it in the pattern, with SELECT CONTIGUOUS{rest}"
+            )
+        if query.name in elsewhere:
+            function = elsewhere[query.name][0]
+            raise JobError(
+                f"query {query.name} has {function} in a condition with LAG, which Spark alone computes, and a stream"
+                " knows LAG later than Spark has the event; give the stream a column that is computed by it,"
+                f" `name AS {function}(…)`, and ask for that and its LAG{rest}"
             )
         if isinstance(query.window, Unbounded):
             raise JobError(
