@@ -354,9 +354,7 @@ NEVER: Final = (
         ("in panes", "in segments", "in slices", "by partitions", "match query", *MATCHES_ONLY, "OFFSET"),
         "windows that depend on the events of a group",
     ),
-    Rule(
-        ("LAG", "LEAD"), ("as a stream", "through Spark's operator"), "a stream does not keep what is beside an event"
-    ),
+    Rule(("LEAD",), ("as a stream", "through Spark's operator"), "a stream does not know what is still to come"),
     Rule(
         ("UNBOUNDED",),
         ("in panes", "in segments", "in slices", "as a stream", "through Spark's operator"),

@@ -31,6 +31,7 @@ from tests import (
     test_shared_states,
     test_slices,
     test_state,
+    test_stream_lags,
     test_stream_operator,
     test_streaming,
     test_threads,
@@ -68,6 +69,12 @@ def _engine(interpreted: bool) -> Check:
 def _streaming() -> Iterator[tuple[str, Property]]:
     for kind, make in test_streaming.KINDS.items():
         yield f"stream: {kind}", Property("as a stream", streamed(make), test_streaming.check)
+    for kind, make in test_stream_lags.KINDS.items():
+        yield f"stream: {kind}", Property("as a stream", make, test_streaming.check)
+        yield (
+            f"stream: Spark's operator: {kind}",
+            Property("through Spark's operator", make, test_stream_lags.through_the_operator),
+        )
 
 
 PROPERTIES: Final[dict[str, Property]] = {

@@ -195,6 +195,33 @@ def test_rows_are_those_of_a_batch_each_once(spark: SparkSession, tmp_path: Path
         job.run()
 
 
+LAGS = f"""{PROGRAM.partition("QUERY")[0]}
+QUERY dearer RETURN MATCH driver, t.at AS since PATTERN Travel t
+  WHERE [driver] AND t.note = 'x' AND t.fare > LAG(t.fare) WITHIN 1 SECOND;
+QUERY again RETURN district, COUNT(*) AS n PATTERN Drop d WHERE [driver] AND LAG(d.kind) = 'Other' GROUP BY district
+  WITHIN 1 MINUTE;
+QUERY jumps RETURN MATCH driver, p.at AS since, COUNT(t) AS n PATTERN SEQ(Pickup p, Travel+ t)
+  WHERE [driver] AND LAG(t.at, 2) <= p.at SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN 30 SECONDS;
+QUERY plain RETURN COUNT(*) AS n PATTERN Travel WITHIN 1 MINUTE;
+QUERY ahead RETURN COUNT(*) AS n PATTERN Travel WHERE LEAD(Travel.fare) > 1 WITHIN 1 MINUTE;
+"""
+
+
+def test_what_was_before_an_event_is_known_over_micro_batches_and_restarts(spark: SparkSession, tmp_path: Path) -> None:
+    """Queries with LAG, beside one without and one that is left out."""
+    rows = events()
+    for number in range(2):
+        put(tmp_path / "in", number, rows[number * 300 : (number + 1) * 300])
+    Job(spark, tmp_path, LAGS, leaving_out="ahead").run()
+    put(tmp_path / "in", 2, rows[600:])
+    job = Job(spark, tmp_path, LAGS, leaving_out="ahead")
+    job.run(flush=True)
+    expected = cepc.compile(LAGS).run(pa.Table.from_pylist(rows, schema=SCHEMA))
+    for query in job.what.queries:
+        assert expected[query].num_rows
+        assert same(job.rows(query, expected[query].schema), expected[query].to_pylist(), ABOUT), query
+
+
 @pytest.mark.long
 def test_rows_and_late_events_of_more_than_a_driver_shall_hold_are_written_by_workers(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -753,7 +780,7 @@ def test_a_window_without_an_end_is_refused() -> None:
         continuous(found, found.stream.queries, 3, 0)
 
 
-def test_what_stands_beside_an_event_is_not_known_in_a_stream() -> None:
+def test_what_stands_behind_an_event_is_not_known_in_a_stream() -> None:
     other = "QUERY other RETURN COUNT(*) AS n PATTERN Travel WHERE LEAD(Travel.fare) > 1 WITHIN 1 MINUTE;"
     found = streamed(PROGRAM + other)
     with pytest.raises(

@@ -26,15 +26,15 @@ def stream_state(
         yield f"cannot be one, for the events of {name} are the rows of {made}: a second program reads these"
         return
     if size is None:
-        because = "its window has no end" if isinstance(query.window, Unbounded) else "it has LAG or LEAD"
+        because = "its window has no end" if isinstance(query.window, Unbounded) else "it has LEAD"
         yield f"cannot be one, for {because}"
         return
     held = min(duration(size.held, stream), f"less than {duration(size.held + 1, stream)}", key=len)
     if size.session:
         over = f"kept until its session is over, {held} after the last one of it"
         yield f"an event takes {size.event} bytes at most, and is {over}"
-        return
-    yield f"an event takes {size.event} bytes at most, and is kept {held}"
+    else:
+        yield f"an event takes {size.event} bytes at most, and is kept {held}"
     if size.silence is not None:
         yield (
             f"after a match its partition is remembered for {duration(size.silence.length, stream)},"
@@ -42,6 +42,8 @@ def stream_state(
         )
     if size.numbered is not None:
         yield f"each partition that had a match is remembered for good, in {size.numbered} bytes at most"
+    if size.lags is not None:
+        yield f"what each partition had last is remembered for good, in {size.lags} bytes at most"
     if size.pane is not None:
         pane = size.pane
         others = f", together with those of {', '.join(pane.others)}" if pane.others else ""

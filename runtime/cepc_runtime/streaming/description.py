@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from ..panes.between_states import Shape
     from ..panes.shared_panes import Family, Number
     from ..parts.classes import Class
+    from ..plan.lags import Lag
     from ..plan.physical import PhysicalPlan
     from ..plan.stream import Letter
     from ..sql.expression import Aggregate, Expression
-    from .lags import Lag
 
     _Label = tuple[str, bool, int, int, int]
     _Around = tuple[int, list[_Label], list[_Label]]

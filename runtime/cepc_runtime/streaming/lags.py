@@ -17,7 +17,6 @@ from ..events.letter_words import word_of
 from ..events.letters import ByType
 from ..numbers.columns import codes, combine_codes, flat
 from ..numbers.sorting import by_number
-from ..plan.columns_read import beside_read
 from ..plan.query import letters_listed
 from ..plan.strategy import letters_read
 from ..sql.types import to_arrow
@@ -27,40 +26,12 @@ if TYPE_CHECKING:
 
     from ..events.grouped import Reading
     from ..numbers.columns import Bools, Ints
-    from ..plan.query import QueryPlan
+    from ..plan.lags import Lag
     from ..plan.strategy import PhysicalQuery
     from ..plan.stream import Beside, Letter, StreamPlan
 
 NOTHING_LEFT: Final = ((), ())
 """Conditions and exclusions of a letter that was decided before."""
-
-
-@dataclass(frozen=True)
-class Lag:
-    """Columns of the events so many `places` before, among those that agree on `partition`."""
-
-    partition: tuple[str, ...]
-    places: int
-    columns: tuple[Beside, ...]
-
-    @property
-    def kept(self) -> tuple[str, ...]:
-        """What is kept of an event: the partition, then what is asked of it."""
-        return tuple(dict.fromkeys((*self.partition, *(column.column for column in self.columns))))
-
-    @property
-    def key(self) -> tuple[tuple[str, ...], int]:
-        return self.partition, self.places
-
-
-def lags_of(queries: Iterable[QueryPlan], letters: Sequence[Letter], beside: Sequence[Beside]) -> tuple[Lag, ...]:
-    """Those that some of the queries ask for."""
-    asked = {column for query in queries for column in beside_read(query, letters, beside)}
-    found: dict[tuple[tuple[str, ...], int], list[Beside]] = {}
-    for column in beside:
-        if column in asked:
-            found.setdefault((column.partition, -column.places), []).append(column)
-    return tuple(Lag(partition, places, tuple(columns)) for (partition, places), columns in found.items())
 
 
 def without_lags(table: Any, beside: Iterable[Beside]) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from ..cheap_dataclass import dataclass
 from ..enumerate.budget import PARTIAL_MATCHES
 from ..panes.shared_panes import families_of
+from ..plan.lags import lags_of
 from ..plan.physical import PhysicalPlan
 from ..plan.query import numbers_matches
 from ..plan.stream import Letter
@@ -17,7 +18,7 @@ from ..sql.expression import Aggregate, Call, Field, rewrite
 from ..sql.types import BIGINT, BOOLEAN
 from .decision import Decision, SessionEnds, Windows, decision_of
 from .description import StateDescription, letter_names
-from .lags import asking_letters, lags_of
+from .lags import asking_letters
 from .size import fold_from
 
 if TYPE_CHECKING:
@@ -25,11 +26,11 @@ if TYPE_CHECKING:
 
     from ..panes.shared_panes import Family, PaneGroup
     from ..parts.classes import Class
+    from ..plan.lags import Lag
     from ..plan.positions import Positions
     from ..plan.strategy import PhysicalQuery
     from ..sql.expression import Expression
     from .description import LetterName
-    from .lags import Lag
     from .translation import ClassTranslation, NewClass
 
 FREE: Final = "_free"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from ..cheap_dataclass import dataclass
 from ..panes.shared_panes import families_of
 from ..plan.columns_read import beside_read
+from ..plan.lags import lags_of
 from ..plan.query import numbers_matches
 from ..plan.windows import Unbounded
 from ..sql.types import Array, DataType, Decimal, Map, Struct
@@ -60,7 +62,8 @@ class QuerySize:
     """`event` is the bytes of an event at most, before compression. An event, or the pane that it was folded into, is
     gone at the latest when the watermark is `held` ticks after it; `windows` says in how many open windows of an
     aggregate query it stands. With MATCH_NUMBER(), each partition that had a match takes `numbered` bytes for good.
-    Of a `session` an event is held until it is over, which is `held` ticks after its last event.
+    Of a `session` an event is held until it is over, which is `held` ticks after its last event. With LAG, each
+    partition takes `lags` bytes for good.
     """
 
     query: str
@@ -71,11 +74,12 @@ class QuerySize:
     silence: Silence | None = None
     numbered: int | None = None
     session: bool = False
+    lags: int | None = None
 
 
 def state_size(plan: PhysicalPlan) -> tuple[QuerySize, ...]:
-    """What a bucket keeps, of the queries that can be a stream; those with WITHIN UNBOUNDED, or LAG or LEAD, are left
-    out. What several queries need is kept once for each class of queries. An open window costs nothing beyond the
+    """What a bucket keeps, of the queries that can be a stream; those with WITHIN UNBOUNDED or LEAD are left out. What
+    several queries need is kept once for each class of queries. An open window costs nothing beyond the
     events and panes in it.
     """
     classes: dict[tuple[str, ...], list[tuple[int, PhysicalQuery]]] = {}
@@ -91,11 +95,18 @@ def state_size(plan: PhysicalPlan) -> tuple[QuerySize, ...]:
             others = tuple(other for other in names[:NAMED] if other != name)
             of[name] = PaneSize(family.times.length, least, size, others)
     types = dict(plan.stream.columns)
+    ahead = tuple(column for column in plan.stream.beside if column.places > 0)
     return tuple(
-        _size(query, event, of.get(query.name), types)
+        replace(_size(query, event, of.get(query.name), types), lags=_lag_bytes(query, plan, types))
         for query in plan.queries
-        if not isinstance(query.window, Unbounded) and not beside_read(query, plan.letters, plan.stream.beside)
+        if not isinstance(query.window, Unbounded) and not beside_read(query, plan.letters, ahead)
     )
+
+
+def _lag_bytes(query: PhysicalQuery, plan: PhysicalPlan, types: Mapping[str, DataType]) -> int | None:
+    """Of the last events of a partition at most."""
+    lags = lags_of([query], plan.letters, plan.stream.beside)
+    return sum(lag.places * sum(_width(types[name]) for name in lag.kept) for lag in lags) or None
 
 
 def _size(query: PhysicalQuery, event: int, pane: PaneSize | None, types: Mapping[str, DataType]) -> QuerySize:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from ..numbers.columns import Bools
     from ..panes.shared_panes import Family
+    from ..plan.lags import Lag
     from .description import LetterName, StateDescription
-    from .lags import Lag
     from .state_bytes import ClassBytes, PaneBytes, StateBytes
 
 
