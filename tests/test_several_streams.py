@@ -22,6 +22,7 @@ from tests.equivalence import ABOUT, Refused, same
 from tests.programs import beside_itself, between_neighbours, cases
 from tests.properties import NOTHING, Seen, hold
 from tests.several_streams import Compiled, answered, compile_text, tables, two_streams
+from tests.test_beside import beside
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,6 +122,34 @@ def test_a_query_beside_one_over_both_may_ask_for_the_event_before() -> None:
     compiled, tables_of = given(ROWS, text)
     report = run(compiled.program, lambda stream, plan: read_given(tables_of[stream.name], plan, stream.input), {})
     assert report.tables["alone"].select(["c"]).to_pylist() == [{"c": 3}]
+
+
+BESIDE = [
+    ("of another stream", "A a", "LEAD(a.x) = 100", [3]),
+    ("of another stream, before", "one o", "LAG(o.x) = 100 AND LAG(o.x, 2) = 3", [3]),
+    ("ties have the order of the streams", "one o", "o.then = 3 AND LEAD(o.x) = 1", [3]),
+    ("in the type that all have in common", "one o", "LAG(o.x) + CAST(28 AS TINYINT) = 128", [3, 5]),
+    ("null where the stream has no such column", "one o", "LAG(o.y) IS NULL", [3]),
+    ("of events that agree", "one o", "[k] AND LAG(o.x) IS NULL", [5]),
+    ("of the query's streams alone", "C c", "LEAD(c.x) = 100 AND LEAD(c.x, 2) IS NULL", [3]),
+]
+
+
+@pytest.mark.parametrize(("title", "pattern", "where", "times"), BESIDE, ids=[title for title, *_ in BESIDE])
+def test_the_event_beside_one_is_of_any_of_the_streams(title: str, pattern: str, where: str, times: list[int]) -> None:
+    variable = pattern[-1]
+    streams = "" if variable == "c" else " FROM two, one"
+    time = "o.then" if variable == "o" else f"{variable}.at"
+    text = f"QUERY q RETURN MATCH {time} AS t PATTERN {pattern}{streams} WHERE {where} WITHIN 1 s;"
+    assert sorted(row["t"] for row in run_text(TWO + text, ROWS)["q"]) == times, title
+
+
+def test_a_column_that_stands_apart_is_not_asked_of_the_event_beside_one() -> None:
+    text = USERS + "QUERY q RETURN MATCH u.x AS x PATTERN SEQ(users u, orders o) WHERE LAG(o.id) = 'a' WITHIN 1 HOUR;"
+    with pytest.raises(Refused, match="E0335 LAG over several streams"):
+        compile_text(text)
+    computed = text.replace("id STRING, x", "id STRING, number AS id, x").replace("o.id", "o.number")
+    assert compile_text(computed).program.queries
 
 
 CANONICAL = [
@@ -313,6 +342,7 @@ KINDS: dict[str, Make] = {
     "AFTER MATCH": cases(match=True, select="NEXT", after=True),
     "AFTER MATCH with CONTIGUOUS": cases(match=True, select="CONTIGUOUS", after=True),
     "named patterns": beside_itself,
+    "LAG and LEAD": beside,
     "several queries": cases(size=3),
 }
 

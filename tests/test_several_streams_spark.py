@@ -18,7 +18,7 @@ from cepc_runtime.sql.types import to_arrow
 from tests import oracle
 from tests.equivalence import ABOUT, same
 from tests.generated_jobs import names_of_job
-from tests.programs import bounded, cases
+from tests.programs import cases, streamed
 from tests.properties import NOTHING, Seen, hold
 from tests.several_streams import answered, by_stream, compile_text, tables, two_streams
 from tests.spark_programs import loaded, rows_in, rows_of
@@ -103,6 +103,8 @@ QUERY each RETURN MATCH s.t AS t, u.x AS ux, u.`b.x` AS ubx, v.x AS vx PATTERN S
 AND v.x LIKE 'o%' AND LENGTH(v.x) <> u.x WITHIN 1 HOUR;
 QUERY counts RETURN s.t, COUNT(*) AS n, MAX(u.x) AS x, MIN(v.x) AS y PATTERN SEQ(a u, b+ v) WHERE v.x <> 'two'
 GROUP BY s.t WITHIN 1 HOUR SLIDE 1 HOUR;
+QUERY before RETURN MATCH v.x AS x PATTERN b v FROM a, b WHERE [s.t] AND LAG(v.s.t) = 3 AND LAG(v.s.t, 3) IS NULL
+WITHIN 1 HOUR;
 """
 
 
@@ -129,7 +131,7 @@ def test_columns_that_stand_apart_are_none_with_a_dot_in_their_names(
         for name, table in events.items():
             job.put(0, name, table)
         job.run(flush=True)
-        found = {name: job.rows(name) for name in ("whole", "each", "counts")}
+        found = {name: job.rows(name) for name in ("whole", "each", "counts", "before")}
     else:
         frames = {name: spark.createDataFrame(table) for name, table in events.items()}
         found = {name: rows_in(table) for name, table in loaded(APART).tables(spark, frames).items()}
@@ -214,4 +216,4 @@ def test_rows_of_a_stream_are_the_oracles_with_a_restart(spark: SparkSession, tm
         assert sum(line.get("late", 0) for line in job.lines) == 0
         return Seen.of(case, expected)
 
-    hold("Spark: a stream of two", bounded(two_streams(cases(size=3))), check, cases=1, tested=0)
+    hold("Spark: a stream of two", streamed(two_streams(cases(size=3))), check, cases=1, tested=0)

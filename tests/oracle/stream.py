@@ -99,12 +99,12 @@ class Events:
 
     def beside(self, parts: tuple[ast.Name, ...], key: object, places: int) -> Typed:
         """The same of the event so many places after that row in its partition, or before it; null where there is
-        none.
+        none. Of several streams it is a column that has a name in all of them: the event may be of any.
         """
-        name = parts[0].text
-        if self.merged is not None:
-            return self.merged.column(parts, key)
-        if name not in self.columns:
+        name, whole = parts[0].text, self.merged
+        if whole is not None and not places:
+            return whole.column(parts, key)
+        if name not in (self.columns if whole is None else whole.shared):
             raise Unsupported(f"no column {name}")
 
         def value(env: Env) -> object:
@@ -112,7 +112,9 @@ class Events:
             if row is not None and places:
                 together, place = assume("tuple[list[Row], int]", row[AMONG])
                 row = together[place + places] if 0 <= place + places < len(together) else None
-            return None if row is None else row.get(name)
+            if row is None or whole is None:
+                return None if row is None else row.get(name)
+            return whole.value(row, name)
 
         typed = Typed(self.columns[name], value)
         for part in parts[1:]:

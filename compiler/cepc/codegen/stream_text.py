@@ -101,7 +101,7 @@ def _merged(job: StreamJob, queries: Iterable[str], program: model.CheckedProgra
                 "job.JobMember",
                 _declared(stream, stream.input.needed([name for name, _ in own.columns]), ()),
                 columns=tupled(
-                    tupled((string(name), string(_as_column(columns[name], type_)))) for name, type_ in plan.columns
+                    tupled((string(name), string(_as_column(columns[name], type_)))) for name, type_ in plan.given
                 ),
                 types=types,
                 watermark=Code(f"{milliseconds(stream.time.watermark, plan.unit):_}"),
@@ -110,7 +110,7 @@ def _merged(job: StreamJob, queries: Iterable[str], program: model.CheckedProgra
     return call(
         "job.Stream",
         name=string(job.stream.name),
-        schema=struct_type(plan.columns),
+        schema=struct_type(plan.given),
         required=tupled(string(c) for c in (job.stream.time.column, job.stream.type_column) if c is not None),
         source=Code("None"),
         queries=tupled(map(string, queries)),

@@ -45,8 +45,8 @@ def beside(site: CallSite, call: ast.Call) -> Expression | Diagnostic | None:
     if column.variable is None:
         return say.beside_without_variable(call.span, name, reference.parts[-1].text)
     of_other = site.scope.beside(column, places if name == "LEAD" else -places)
-    if of_other is None:
-        return say.beside_of_several(call.span, name)
+    if of_other is None or (typed != column and of_other.type != column.type):
+        return say.beside_of_several(call.span, name, reference.parts[-1].text)
     return rewrite(typed, lambda node: of_other if node == column else node)
 
 

@@ -433,11 +433,11 @@ def beside_not_allowed(span: Span, name: str, where: str) -> Diagnostic:
     )  # fmt: skip
 
 
-def beside_of_several(span: Span, name: str) -> Diagnostic:
+def beside_of_several(span: Span, name: str, column: str) -> Diagnostic:
     return Diagnostic(
-        "E0335", f"{name} over several streams", span, "this query sees the events of several streams",
-        notes=("the event beside one may be of a stream that has no such column",),
-        hint=f"ask by {name} in a query over one stream",
+        "E0335", f"{name} over several streams", span, f"the streams of this query have no `{column}` in common",
+        notes=("the event beside one may be of any of them; columns of one name are one where a type fits all",),
+        hint="give a stream a column of another name that is computed from it, `other AS …`, and ask for that",
     )  # fmt: skip
 
 

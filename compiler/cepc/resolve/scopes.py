@@ -109,7 +109,16 @@ class PatternScope:
     each: bool = False
 
     def beside(self, column: Field, places: int) -> Field | None:
-        return None if self.stream.members else self.others.column(column, places, self.stream.columns)
+        """Over several streams it is of the column that all of them share, for the event may be of any."""
+        if self.stream.members:
+            variable = next(v for v in self.names.variables.values() if v.name == column.variable)
+            member = self.stream.member(variable.stream)
+            own = {} if member is None else {merged: name for name, (merged, _) in member.columns.items()}
+            name = own.get(column.column, column.column)
+            if name not in self.stream.columns:
+                return None
+            column = replace(column, column=name, type=self.stream.columns[name])
+        return self.others.column(column, places, self.stream.columns)
 
     def reference(self, reference: ast.Reference) -> Expression | Diagnostic:
         first, *rest = reference.parts

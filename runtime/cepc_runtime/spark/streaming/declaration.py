@@ -67,7 +67,7 @@ def _of_several(what: Continuous, clauses: dict[str, str]) -> dict[str, Any]:
                 waiting += _names(own[column]) if own[column].startswith("AS ") else ()
         columns += [[f"{name}.{column}", text] for column, text in own.items() if column in needed]
     types_of_all = {field.name: field.dataType.simpleString() for field in stream.schema.fields}
-    columns += [[name, types_of_all[name]] for name, _ in plan.columns if name in wanted]
+    columns += [[name, types_of_all[name]] for name, _ in plan.given if name in wanted]
     return {"clauses": clauses, "columns": columns}
 
 
