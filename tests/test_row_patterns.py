@@ -234,6 +234,10 @@ KNOWN: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
         "MEASURES COUNT(*) AS n PATTERN ((A B)+) DEFINE B AS B.a <> A.a, A AS A.a > B.a OR A.a < 20",
         [("x", 8), ("y", 4)],
     ),
+    "a running count of what is distinct, at the last row": (
+        "MEASURES RUNNING COUNT(DISTINCT a) AS n, FINAL COUNT(DISTINCT b) AS m PATTERN (A+) DEFINE A AS a < 18",
+        [("x", 4, 1), ("y", 3, 1)],
+    ),
 }  # fmt: skip
 
 
@@ -277,6 +281,10 @@ ALL_ROWS: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
     "rows that are not shown are of the match": (
         "MEASURES COUNT(*) AS n, CLASSIFIER() AS c ALL ROWS PER MATCH PATTERN (A {- A* -} B) DEFINE A AS a < 18, B AS a > 18",
         [("x", 1, 1, "A", None, 12, 0), ("x", 5, 5, "B", None, 20, 0)],
+    ),
+    "nothing among what is not shown": (
+        "MEASURES COUNT(*) AS n ALL ROWS PER MATCH PATTERN (^ {- A -} B {- (C | ()) -} D) DEFINE C AS a > 20, D AS a < 10",
+        [("x", 2, 2, None, 17, 0), ("x", 3, 3, None, 9, 0), ("y", 2, 2, None, 4, 0), ("y", 3, 3, None, 3, 0)],
     ),
     "the last row so far, which is open": (
         "MEASURES LAST(A.a) AS one, LAST(A.a, 1) AS two ALL ROWS PER MATCH PATTERN ((A B+)+) DEFINE A AS A.a < 18 AND A.t < 4, B AS B.a > 10 AND B.t > 1",

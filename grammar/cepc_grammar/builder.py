@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from lark import Token, Transformer_NonRecursive, Tree
@@ -244,9 +245,7 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         return ast.Call(function, tuple(a for a in arguments if a is not None), bool(distinct), self._span(meta))
 
     def running(self, meta: Meta, children: list[Any]) -> ast.Call:
-        function, *arguments = children
-        given = tuple(a for a in arguments if a is not None)
-        return ast.Call(function, given, False, self._span(meta), running=True)
+        return replace(self.call(meta, children), running=True)
 
     def part_of_text(self, meta: Meta, children: list[Any]) -> ast.Call:
         """`substring(x FROM 2 FOR 3)`, `trim('x' FROM y)`: calls with commas, as they are printed."""

@@ -152,12 +152,18 @@ def over(operator: Operator[Any], parts: tuple[Q, ...]) -> Operator[Q]:
 
 
 def with_leaves(pattern: P, kind: type[T], leaf: Callable[[T], P]) -> P:
-    """The pattern with other leaves.
+    """The pattern with other leaves of a kind; those of other kinds stay.
 
-    >>> with_leaves(Seq(("a", Not("b"))), str, str.upper)
-    Seq(parts=('A', Not(body='B', within=None)))
+    >>> with_leaves(Seq(("a", Not("b"), 7)), str, str.upper)
+    Seq(parts=('A', Not(body='B', within=None), 7))
     """
-    return fold(pattern, lambda node, parts: leaf(node) if isinstance(node, kind) else cast("P", _over(node, parts)))
+
+    def changed(node: P, parts: tuple[P, ...]) -> P:
+        if isinstance(node, kind):
+            return leaf(node)
+        return cast("P", _over(node, parts)) if node.__class__ in _INNER else node
+
+    return fold(pattern, changed)
 
 
 def _over(operator: Any, parts: tuple[Any, ...]) -> Any:

@@ -246,6 +246,8 @@ def running(site: CallSite, call: ast.Call) -> Expression | Diagnostic | None:
     is_of_all = isinstance(call.arguments[0] if call.arguments else None, ast.Star)
     if is_of_all and site.context == ExpressionContext.CONDITION:
         return say.running_of_all(call.span)
+    if call.distinct:
+        return say.distinct_running(call.span, name, in_condition=site.context == ExpressionContext.CONDITION)
     made = aggregate(replace(site, context=ExpressionContext.MATCH), replace(call, running=False), function)
     return replace(made, running=True) if isinstance(made, Aggregate) else made
 

@@ -278,6 +278,15 @@ def distinct_in_condition(span: Span, name: str) -> Diagnostic:
     )  # fmt: skip
 
 
+def distinct_running(span: Span, name: str, *, in_condition: bool) -> Diagnostic:
+    place = "HAVING, where it leaves out rows" if in_condition else "RETURN, which is of the whole match"
+    return Diagnostic(
+        "E0312", f"DISTINCT in RUNNING {name}", span, f"a running {name} cannot leave out equal values",
+        notes=("from one event to the next sums are kept, not the values of all events",),
+        hint=f"remove DISTINCT, or write {name}(DISTINCT …) without RUNNING in {place}",
+    )  # fmt: skip
+
+
 def nested_aggregate(span: Span, outer: str, inner: str) -> Diagnostic:
     return Diagnostic(
         "E0313",
