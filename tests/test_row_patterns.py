@@ -327,6 +327,7 @@ WRONG = {
     "ORDER BY t MEASURES 1 AS n PATTERN (A ^ B)": ("E0952", "^"),
     "ORDER BY t MEASURES 1 AS n PATTERN ((A | B) $)": ("E0952", "$"),
     "ORDER BY t MEASURES 1 AS n PATTERN (A*?)": ("E0952", "A"),
+    "ORDER BY t MEASURES 1 AS n PATTERN (A{3,2} B)": ("E0951", "A{3,2}"),
     "ORDER BY t MEASURES 1 AS n PATTERN (())": ("E0952", None),
     "ORDER BY t MEASURES A.a AS n PATTERN (B A{0})": ("E0952", "A"),
     "ORDER BY t MEASURES COUNT(u.*) AS n PATTERN (A) SUBSET u = (C)": ("E0953", "C"),
@@ -365,6 +366,23 @@ WRONG = {
         "A.a > LAST(A.a, 1) + C.a",
     ),
 }
+
+
+TOLD = {
+    "MEASURES Z.a AS n PATTERN (A B)": "the pattern has A and B",
+    "MEASURES BB.a AS n PATTERN (A BBB)": "did you mean `BBB`?",
+    "MEASURES A.z AS n PATTERN (A B)": "its columns are `k`, `t`, `o`, `a`, `b` and `at`",
+    "MEASURES COUNT(1) AS n PATTERN (A B)": "write `COUNT(*)` for all rows, `COUNT(v.*)` for those of a variable, or a "
+    "column of the table, with a variable before it or without",
+    "MEASURES SUM(A.a * B.a) AS n PATTERN (A B)": "write one variable before all of its columns, or a call for each "
+    "variable",
+}
+
+
+@pytest.mark.parametrize("text", TOLD)
+def test_a_name_that_is_not_there_is_told_those_that_are(text: str) -> None:
+    source = Source("text.sql", f"{TABLE}SELECT * FROM numbers MATCH_RECOGNIZE (ORDER BY t {text})")
+    assert [d.hint for d in sql_program([source]).checked.diagnostics] == [TOLD[text]]
 
 
 @pytest.mark.parametrize("text", WRONG)

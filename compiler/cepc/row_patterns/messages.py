@@ -6,18 +6,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.near import nearest
 from cepc_grammar.pattern import walk
 from cepc_grammar.source import NOWHERE, Span
 from cepc_grammar.sql.syntax import PatternVariable
+from cepc_runtime.sql.aggregate_functions import COUNT
 
 from ..diagnostics.listed import listed
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from cepc_grammar import ast
     from cepc_grammar.sql.syntax import Anchor, CreateTable, FoundClause, RowPattern, RowSkip, RowsPerMatch
 
     from ..automaton.positions import PatternTooLarge
@@ -293,6 +294,14 @@ def unknown_column(name: ast.Name, table: RowTable) -> Diagnostic:
     )  # fmt: skip
 
 
+def unknown_before_dot(name: ast.Name, table: RowTable, variables: Sequence[str]) -> Diagnostic:
+    near = nearest(name.text, [*variables, *table.types])
+    return Diagnostic(
+        "E0953", f"`{name.text}` is no variable and no column of `{table.name}`", name.span, "unknown name",
+        hint=f"did you mean `{near}`?" if near else f"the pattern has {listed(variables, 'and')}", replacement=near,
+    )  # fmt: skip
+
+
 def not_shown(name: ast.Name, shown: Sequence[str]) -> Diagnostic:
     near = nearest(name.text, shown)
     there = listed([f"`{column}`" for column in shown], "and")
@@ -356,14 +365,16 @@ def several_variables(call: ast.Expression, names: Sequence[str]) -> Diagnostic:
     return Diagnostic(
         "E0953", "columns of several variables in one argument", call.span,
         f"it is of rows of one variable, and these are of {listed(names, 'and')}",
-        hint="write the variable before each column",
+        hint="write one variable before all of its columns, or a call for each variable",
     )  # fmt: skip
 
 
 def no_column(call: ast.Expression) -> Diagnostic:
+    counts = isinstance(call, ast.Call) and call.function.text.upper() == COUNT.written
+    rows = "`COUNT(*)` for all rows, `COUNT(v.*)` for those of a variable, or " * counts
     return Diagnostic(
         "E0953", "no column in the argument", call.span, "nothing says of which rows it is",
-        hint="write a column of the table, with a variable before it or without",
+        hint=f"write {rows}a column of the table, with a variable before it or without",
     )  # fmt: skip
 
 

@@ -80,9 +80,11 @@ class ClauseScope:
         column = self.table.column(first)
         if column is None:
             other = self.table.other(first)
-            raise RefusedError(
-                say.unknown_column(first, self.table) if other is None else say.unusable_column(first, other)
-            )
+            if other is not None:
+                raise RefusedError(say.unusable_column(first, other))
+            if variable is None and rest:
+                raise RefusedError(say.unknown_before_dot(first, self.table, sorted(self.variables.values())))
+            raise RefusedError(say.unknown_column(first, self.table))
         return ColumnOf(variable, column, tuple(rest))
 
     def variable(self, name: ast.Name) -> str:

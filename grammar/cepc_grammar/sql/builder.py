@@ -158,6 +158,12 @@ class SqlBuilder(Builder):
         if quantifier is None:
             return body  # type: ignore[no-any-return]
         least, most, reluctant, _ = quantifier
+        if most is not None and least > most:
+            self._error(
+                "E0951", f"a repetition of at least {least} and at most {most} times", self._span(meta),
+                f"{least} is more than {most}", hint=f"write `{{{most},{least}}}`",
+            )  # fmt: skip
+            least, most = most, least
         return Repeat(body, least, most, reluctant, self._span(meta))
 
     def pattern_variable(self, _meta: Meta, children: list[ast.Name]) -> PatternVariable:
