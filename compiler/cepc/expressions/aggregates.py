@@ -238,7 +238,7 @@ def running(site: CallSite, call: ast.Call) -> Expression | Diagnostic | None:
     name = call.function.text.upper()
     function = aggregate_written(name)
     if function is None or name != function.written or not function.runs:
-        return say.no_running(call.span, name)
+        return say.no_running(call.span, name, each=site.context == ExpressionContext.EACH)
     if site.inside:
         return say.nested_aggregate(call.span, site.inside, f"RUNNING {name}")
     if site.context not in (ExpressionContext.CONDITION, ExpressionContext.EACH):

@@ -487,13 +487,17 @@ def beside_places(span: Span, name: str, most: int) -> Diagnostic:
     )  # fmt: skip
 
 
-def no_running(span: Span, name: str) -> Diagnostic:
+def no_running(span: Span, name: str, *, each: bool) -> Diagnostic:
+    cure = "`RUNNING SUM(v.x)` is of the events of v up to the one at hand"
+    if name in ("FIRST", "LAST", "PREV"):
+        cure = f"leave RUNNING out: `{name}(v).x` is of one event"
+        if each and name == "LAST":
+            cure = (
+                "write `v.x`, which is of the row's event; `LAST(v.x)` is of the whole match, the same in all its rows"
+            )
     return Diagnostic(
-        "E0336", f"no RUNNING {name}", span, "RUNNING stands before COUNT, SUM, AVG, MIN and MAX",
-        hint=f"leave RUNNING out: `{name}(v).x` is of one event"
-        if name in ("FIRST", "LAST", "PREV")
-        else "`RUNNING SUM(v.x)` is of the events of v up to the one at hand",
-    )  # fmt: skip
+        "E0336", f"no RUNNING {name}", span, "RUNNING stands before COUNT, SUM, AVG, MIN and MAX", hint=cure
+    )
 
 
 def running_not_allowed(span: Span, name: str, where: str) -> Diagnostic:

@@ -18,7 +18,7 @@ from ..expressions.functions import BESIDE, LABEL, NAVIGATION, is_refused_aggreg
 from .conditions import is_reported
 from .messages import clauses as say
 from .messages import names as say_names
-from .scopes import PatternScope, result_columns
+from .scopes import PatternScope, having_column, result_columns
 from .structure import check_structure
 from .walk import references, rewrite, walk
 
@@ -270,7 +270,10 @@ def _whose(aggregate: ast.Expression, around: Surroundings) -> Iterator[Diagnost
             and around.names.split(reference) is None
             and column.text not in around.shared
         ) and (around.stream is not None or len(reference.parts) == 1):
-            yield say_names.bare_column_in_aggregate(column, around.names.positive)
+            names = around.names.positive
+            if around.stream is not None:
+                names = having_column(column, names, around.names, around.stream)
+            yield say_names.bare_column_in_aggregate(column, names)
 
 
 def _is_aggregate(node: ast.Expression) -> bool:

@@ -181,8 +181,12 @@ class PatternScope:
         shared = sorted(self.shared)
         if self.result == "aggregate":
             return say_clause.not_grouped(column, shared)
+        names = list(self.names.variables) if self.result is None else self.names.positive
         return say.bare_column(
-            column, list(self.names.variables) if self.result is None else self.names.positive, shared
+            column,
+            having_column(column, names, self.names, self.stream),
+            shared,
+            is_of_all=self.stream.unshared(column) is None,
         )
 
     def _unknown(self, name: ast.Name) -> Diagnostic:
@@ -191,6 +195,12 @@ class PatternScope:
         if self.columns is not None:
             return say.unknown_in_having(name, [*self.columns, *sorted(self.shared or ())])
         return self.stream.unknown(name)
+
+
+def having_column(column: ast.Name, variables: Iterable[str], names: Names, stream: KnownStream) -> list[str]:
+    """Those of the variables whose events have the column: of several streams perhaps not all."""
+    members = [(variable, stream.member(names.variables[variable].stream)) for variable in variables]
+    return [variable for variable, member in members if member is None or column.text in member.stream.columns]
 
 
 def result_columns(kind: str) -> tuple[str, str]:

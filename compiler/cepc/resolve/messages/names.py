@@ -477,18 +477,22 @@ def alias_like_parameter(alias: ast.Name, parameter: Span) -> Diagnostic:
     )
 
 
-def bare_column(name: ast.Name, variables: Sequence[str], columns_shared: Sequence[str]) -> Diagnostic:
+def bare_column(
+    name: ast.Name, variables: Sequence[str], columns_shared: Sequence[str], *, is_of_all: bool = True
+) -> Diagnostic:
+    """`is_of_all`: the events of all streams of the query have it, and could agree on it."""
     notes = [f"a match has many events, and they need not agree on `{name.text}`"]
     if columns_shared:
         notes.append(f"they agree on {_listed(columns_shared)}")
-    say = f"say whose it is: {listed([f'`{v}.{name.text}`' for v in variables][:3], 'or')}; " if variables else ""
+    cures = [f"say whose it is: {listed([f'`{v}.{name.text}`' for v in variables][:3], 'or')}"] * bool(variables)
+    cures += [f"let all events agree on it: `[{name.text}]` in WHERE"] * is_of_all
     return Diagnostic(
         "E0220",
         f"the column `{name.text}` of which event?",
         name.span,
         "neither in `[ ]` nor in GROUP BY",
         notes=tuple(notes),
-        hint=f"{say}or let all events agree on it: `[{name.text}]` in WHERE",
+        hint="; or ".join(cures),
     )
 
 
