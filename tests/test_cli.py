@@ -264,6 +264,17 @@ def test_fmt_leaves_a_file_with_a_syntax_error_as_it_is() -> None:
     assert run("fmt", "-", stdin=BAD).stdout == BAD
 
 
+def test_fmt_of_a_sql_text_says_that_it_is_one_and_lays_out_the_others() -> None:
+    text = "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY x MEASURES 1 AS n PATTERN (A))"
+    write(messy=MESSY)
+    Path("turns.sql").write_text(text)
+    result = run("fmt", "turns.sql", "messy.cep")
+    assert result.exit_code == 1
+    assert "error[E0956]: `turns.sql` is a SQL text" in result.stderr
+    assert Path("turns.sql").read_text() == text
+    assert Path("messy.cep").read_text() != MESSY
+
+
 def test_fmt_keeps_the_kind_of_line_ends() -> None:
     write(messy=MESSY.replace("\n", "\r\n"))
     run("fmt", "messy.cep")

@@ -31,13 +31,15 @@ def fmt(ctx: click.Context, files: tuple[str, ...], check: bool, diff: bool) -> 
     """
     from cepc_grammar.formatter import format_source
 
+    from ..files import messages
     from ..files.read import load
     from ..output import print_diagnostics, status
 
     if ctx.obj == OWN_PROCESS:
         keep_garbage()
-    loaded = load(files)
-    diagnostics = list(loaded.diagnostics)
+    of_sql = [name for name in files if name.endswith(".sql")]
+    loaded = load([name for name in files if name not in of_sql])
+    diagnostics = [*map(messages.sql_text, of_sql), *loaded.diagnostics]
     changed: list[str] = []
     for source in loaded.programs:
         text = format_source(source)
