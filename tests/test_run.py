@@ -766,7 +766,10 @@ def test_what_only_spark_computes_is_said_with_where_it_is_computed() -> None:
         compiled.run(pa.table({"at": [1], "kind": ["A"]}))
     said = str(caught.value)
     assert "error[E0804]: `soundex` is computed by Spark only in `soundex(kind)`" in said
-    assert "= help: compute it there: `cepc run --engine spark`, or the job that `cepc compile` writes" in said
+    assert (
+        "= help: compute it in a column of the STREAM, `name AS …`, or in a condition on one event, and run it" in said
+    )
+    assert "`cepc run --engine spark`, or the job that `cepc compile` writes" in said
     assert "note:" not in said
 
 

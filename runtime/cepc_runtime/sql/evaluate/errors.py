@@ -96,5 +96,8 @@ def fail(call: Call, reason: str) -> NoReturn:
 
 def unsupported(expression: Expression, what: str, reason: str = "") -> NoReturn:
     """Fails on a function that only Spark computes, or for another reason why it is computed there only."""
-    hint = "compute it there: `cepc run --engine spark`, or the job that `cepc compile` writes"
+    hint = (
+        "compute it in a column of the STREAM, `name AS …`, or in a condition on one event, and run it there: "
+        "`cepc run --engine spark`, or the job that `cepc compile` writes"
+    )
     raise SparkOnlyError(reason or f"`{what}` is computed by Spark only", what, describe(expression), hint)
