@@ -37,7 +37,8 @@ _KEPT = 4  # tokens of a statement that is too long, for what it declares
 _HALVES = 10_000  # mistakes about half characters that are kept: nobody reads more
 
 _SQL_STRING = r"""'(?:[^'\\]|\\.|'')*+'|"(?:[^"\\]|\\.|"")*+"|`(?:[^`\n]|``)++`"""
-_TO_SEMICOLON = re.compile(rf"(?:[^;'\"`/\\-]++|\\.|{_SQL_STRING}|--[^\n]*+|[-\\]|/(?!\*))*+", re.DOTALL)
+# Not repeated possessively as a whole: before 3.11.5 Python then keeps what an alternative has looked at in vain.
+_BEFORE_SEMICOLON = re.compile(rf"[^;'\"`/\\-]++|\\.|{_SQL_STRING}|--[^\n]*+|[-\\]|/(?!\*)", re.DOTALL)
 
 _TOKEN_TEXT = r"""
     \s*+
@@ -135,8 +136,9 @@ def tokenize(source: Source) -> Tokens:
 
 def _semicolon(text: str, start: int) -> int:
     """Where the statement ends, or the text does: what is between is not kept, nor looked at more than it must."""
-    while found := _TO_SEMICOLON.match(text, start):
-        start = found.end()
+    while True:
+        while found := _BEFORE_SEMICOLON.match(text, start):
+            start = found.end()
         if text.startswith("/*", start):
             start, _ = _block_comment_end(text, start)
         elif text[start : start + 1] in _OPEN_ENDED:

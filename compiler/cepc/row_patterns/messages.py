@@ -12,7 +12,7 @@ from cepc_grammar.near import nearest
 from cepc_grammar.pattern import walk
 from cepc_grammar.source import NOWHERE, Span
 from cepc_grammar.sql.syntax import PatternVariable
-from cepc_runtime.sql.aggregate_functions import COUNT
+from cepc_runtime.sql.aggregate_functions import aggregate_written
 
 from ..diagnostics.listed import listed
 
@@ -370,7 +370,8 @@ def several_variables(call: ast.Expression, names: Sequence[str]) -> Diagnostic:
 
 
 def no_column(call: ast.Expression) -> Diagnostic:
-    counts = isinstance(call, ast.Call) and call.function.text.upper() == COUNT.written
+    function = aggregate_written(call.function.text.upper()) if isinstance(call, ast.Call) else None
+    counts = function is not None and function.counts
     rows = "`COUNT(*)` for all rows, `COUNT(v.*)` for those of a variable, or " * counts
     return Diagnostic(
         "E0953", "no column in the argument", call.span, "nothing says of which rows it is",
