@@ -302,6 +302,12 @@ def test_help_names_the_queries_and_the_source(capsys: pytest.CaptureFixture[str
     [
         ("alerts", [], "--input is missing: stream readings is not declared with FROM"),
         ("rides", ["--queries", "delivered,slow"], "there is no query slow; there are delivered, slow_legs"),
+        (
+            "rides",
+            ["--queries", "delivered,"],
+            "--queries has a comma that no name follows; there are delivered, slow_legs",
+        ),
+        ("rides", ["--queries", ""], "--queries names no query; there are delivered, slow_legs"),
         ("trades", ["--input", "data"], "the queries read several streams: write --input trades=data"),
         ("rides", ["--input", "a", "--input", "b"], "--input names the events of rides twice"),
         (

@@ -279,6 +279,8 @@ def test_rows_that_no_pattern_can_use_are_left_out_but_counted() -> None:
         (["rides.cep", "--events", "ride.jsonl"], 2, "did you mean `rides.jsonl`?"),
         (["rides.cep", "--events", "rides.jsonl", "--query", "deliverd"], 2, "there is no query `deliverd`; did you mean `delivered`?"),
         (["rides.cep", "--events", "rides.jsonl", "--query", "zzz"], 2, "there are `delivered`, `cancelled`"),
+        (["rides.cep", "--events", "rides.jsonl", "--query", "delivered, cancelled"], 2,
+         "there is no query `delivered, cancelled`; name each by itself, `delivered` and `cancelled`"),
         (["rides.cep", "--events", "rides.jsonl", "--format", "csv"], 2, "choose one with --query, or give --output DIR"),
         (["rides.cep", "--events", "rides.jsonl", "--format", "parquet"], 2, "--format parquet requires --output DIR"),
         (["rides.cep", "--events", "rides.jsonl", "--format", "table", "--output", "x"], 2,

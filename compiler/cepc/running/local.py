@@ -94,6 +94,7 @@ def choose(program: model.CheckedProgram, names: Sequence[str] | None) -> model.
     """The program with the queries of these names only; with all of them for None. Raises UnknownQueryError, for no
     names, too, and ProgramError where there is no query at all.
     """
+    from ..diagnostics.listed import listed
     from ..diagnostics.near import did_you_mean
 
     if not program.queries:
@@ -107,6 +108,10 @@ def choose(program: model.CheckedProgram, names: Sequence[str] | None) -> model.
         )
     for name in names:
         if name not in known:
+            each = [part.strip() for part in name.split(",")]
+            if set(each) <= set(known):
+                quoted = listed([f"`{part}`" for part in each], "and")
+                raise UnknownQueryError(f"there is no query `{name}`; name each by itself, {quoted}")
             near = did_you_mean(name, known) or f"there are {', '.join(f'`{k}`' for k in known)}"
             raise UnknownQueryError(f"there is no query `{name}`; {near}")
     return replace(program, queries=tuple(query for query in program.queries if query.name in names))

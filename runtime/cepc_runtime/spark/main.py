@@ -239,7 +239,8 @@ def _queries(parser: argparse.ArgumentParser, text: str | None, streams: Sequenc
     names = [text] if text in known else [name.strip() for name in text.split(",")]
     for name in names:
         if name not in known:
-            parser.error(f"there is no query {name}; there are {', '.join(known)}")
+            empty = "--queries has a comma that no name follows" if text.strip() else "--queries names no query"
+            parser.error(f"{f'there is no query {name}' if name else empty}; there are {', '.join(known)}")
     return names
 
 
