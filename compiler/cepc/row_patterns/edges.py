@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from cepc_grammar import ast
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
     from .binding import BoundPattern
     from .columns import UsedColumns
+
+_TIMES: Final = ("DATE", "TIMESTAMP", "TIMESTAMP_LTZ", "TIMESTAMP_NTZ")
 
 
 def at_edges(edges: Sequence[Anchor], bound: BoundPattern, none: str | None, used: UsedColumns) -> list[ast.Expression]:
@@ -43,15 +45,17 @@ def at_edges(edges: Sequence[Anchor], bound: BoundPattern, none: str | None, use
 
 
 def within(
-    length: ast.Expression, key: SortKey, column: str, bound: BoundPattern, used: UsedColumns
+    length: ast.Expression, key: SortKey, column: str, type_: str, bound: BoundPattern, used: UsedColumns
 ) -> list[ast.Expression]:
-    """As Flink has it: the first row and the last are less than that apart in a column that ascends. A row that is not
-    the first one is no earlier, so it is asked of each that may be. Raises RefusedError.
+    """As Flink has it: the first row and the last are less than that apart in a column of times that ascends. A row
+    that is not the first one is no earlier, so it is asked of each that may be. Raises RefusedError.
     """
     if not isinstance(length, ast.Interval):
         raise RefusedError(say.no_within(length.span, "what is no INTERVAL"))
     if key.descending:
         raise RefusedError(say.no_within(length.span, "where ORDER BY descends"))
+    if type_ not in _TIMES:
+        raise RefusedError(say.no_within(length.span, f"where ORDER BY begins with `{column}`, a column of {type_}"))
 
     def time(end: str, variable: str, span: Span) -> ast.Expression:
         return build.call(end, [used.of(variable, ast.Reference((ast.Name(column, span),), span), 0)], span)

@@ -98,7 +98,8 @@ def _lowered(clause: MatchRecognize, table: RowTable, name: str, problems: list[
     where = _conditions(names, of_ours, scope, used, problems)
     where += at_edges(edges, of_ours, none if has_empty else None, used)
     if clause.within is not None:
-        where += within(clause.within, clause.order_by[0], order.order[0].column, of_ours, used)
+        time = order.order[0].column
+        where += within(clause.within, clause.order_by[0], time, table.types[time].name, of_ours, used)
     if order.partition:
         where.append(ast.Equivalence(tuple(ast.Name(column, span) for column in order.partition), span))
     measures = MeasureWriter(of_ours, scope, used)
