@@ -136,7 +136,7 @@ def test_what_cannot_be_asked_later_is_asked_before_or_refused_by_name() -> None
         ))
     )  # fmt: skip
     (part,) = names_of_job(text)["JOB"].parts
-    known = [condition for _, condition in part.streamed.lags[1]]
+    known = [condition for _, condition in part.streamed.lags.known]
     assert known[:2] == ["(soundex(`t`) = 'C120')", "TRUE"]
     for query, said in (
         ("q1", r"query q1 has soundex in a condition with LAG.*`name AS soundex\(…\)`.*--queries q0,q3$"),

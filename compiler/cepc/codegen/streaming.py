@@ -39,7 +39,7 @@ def streamed(job: StreamJob, constant: str) -> str:
         letters=Code(f"tuple({constant}_LETTERS)"),
         watermark=Code(f"{late:_}"),
         **({"beside": Code(f"tuple({constant}_BESIDE)")} if job.beside else {}),
-        **({} if job.lags is None else {"lags": Code(f"({constant}_LAGS, tuple({constant}_KNOWN))")}),
+        **({} if job.lags is None else {"lags": Code(f"job.LagLetters({constant}_LAGS, tuple({constant}_KNOWN))")}),
     )
     return f"{comment('With --mode stream; `watermark` is how many milliseconds late an event may be.')}\n" + lay_out(
         described, before=f"{constant}_STREAM = "

@@ -22,7 +22,7 @@ from .rows import row_schema as _row_schema
 from .schema import ComputedColumn, JobError, JobMember, OtherColumn, Stream
 from .settings import SETTINGS
 from .stream_part import StreamPart
-from .streaming.query import Streamed
+from .streaming.query import LagLetters, Streamed
 from .streaming.run import Running
 from .streaming.sinks import Memory, Sink
 from .streaming.source import read_stream
@@ -42,6 +42,7 @@ __all__ = [
     "Job",
     "JobError",
     "JobMember",
+    "LagLetters",
     "Memory",
     "OtherColumn",
     "Rows",

@@ -49,13 +49,22 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class LagLetters:
+    """How letters with LAG are decided: what Spark evaluates of each as an event comes, `known`, and what is `left`
+    when the events before are known, in a plan as JSON that has no queries but all columns.
+    """
+
+    left: str
+    known: tuple[tuple[str | None, str], ...]
+
+
+@dataclass(frozen=True)
 class Streamed:
     """A stream of a job as it runs continuously.
 
     `plans` are those of its queries as JSON, `letters` the conditions that Spark evaluates, `watermark` how many
-    milliseconds late an event may be. Of the columns that are of other events, `beside`, a stream has those with LAG:
-    `lags` are a plan as JSON, with all columns and what is left of letters when the events before are known, and what
-    Spark evaluates of letters before.
+    milliseconds late an event may be. Of the columns that are of other events, `beside`, a stream has those with LAG,
+    as `lags` says.
     """
 
     stream: Stream
@@ -63,11 +72,11 @@ class Streamed:
     letters: tuple[tuple[str | None, str], ...]
     watermark: int
     beside: tuple[OtherColumn, ...] = ()
-    lags: tuple[str, tuple[tuple[str | None, str], ...]] | None = None
+    lags: LagLetters | None = None
 
     @cached_property
     def _later(self) -> PhysicalPlan | None:
-        return None if self.lags is None else from_text_of_plan(self.lags[0])
+        return None if self.lags is None else from_text_of_plan(self.lags.left)
 
     def asked(self, query: QueryPlan) -> tuple[Beside, ...]:
         """The columns of events before that it asks for."""
@@ -204,7 +213,7 @@ class Continuous:
         """
         (time, *types), letters = self.streamed.stream.required, self.streamed.letters
         if self.streamed.lags is not None:
-            letters = self.streamed.lags[1]
+            letters = self.streamed.lags.known
         kept = F.lit(False) if apart is None else apart
         type_ = types[0] if types else None
         counts = absent(time, type_, None if apart is None else ~apart)
