@@ -74,9 +74,9 @@ class StreamJob:
     """`input` is what Spark reads and what it computes of it, `read` are the columns that it has then, and `passed`
     those that reach the kernel, beside the letters. `beside` are columns that are of other events. `plan` is that of a
     stream, `batch` that of a batch, `kernel` that of the workers in a batch: its letters are decided, and it is without
-    the queries that Spark answers alone. `labels` are those of each query that has some. Where some
-    are, `known` is what a stream knows of each letter as an event comes, and `lags` a plan without queries: all columns
-    but those with LEAD, and what is left of each letter.
+    the queries that Spark answers alone. `labels` are those of each query that has some. With columns
+    `beside`, `known` is what a stream knows of each letter as an event comes, and `lags` a plan without queries: all
+    columns but those with LEAD, and what is left of each letter.
     """
 
     stream: model.Stream

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import chain, filterfalse
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ def sorted_by(table: Any, names: Sequence[str]) -> Any:
     import pyarrow as pa
 
     columns = [table.column(name) for name in names]
-    order = _order(chain(map(_places, columns), filterfalse(_is_none, map(_spelling, columns))), table.num_rows)
-    return table.take(pa.array(order))
+    spelt = (key for key in map(_spelling, columns) if key is not None)
+    return table.take(pa.array(_order(chain(map(_places, columns), spelt), table.num_rows)))
 
 
 def _order(keys: Iterable[Any], rows: int) -> Any:
@@ -61,10 +61,6 @@ def _places(column: Any) -> Any:
     if not column.null_count and (pa.types.is_timestamp(column.type) or pa.types.is_int64(column.type)):
         return np.asarray(column.view(pa.int64()))
     return ranks(column).numbers
-
-
-def _is_none(key: Any) -> bool:
-    return key is None
 
 
 def _spelling(column: Any) -> Any:
