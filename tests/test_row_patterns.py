@@ -357,6 +357,11 @@ WRONG = {
     "ORDER BY t MEASURES 1 AS n PATTERN ((A+ B)+) DEFINE B AS B.a > FIRST(A.a) AND A AS 1": ("E0951", "AS"),
     "ORDER BY t MEASURES 1 AS n PATTERN ((A B+)+) DEFINE B AS B.a > LAST(A.a)": ("E0954", "LAST(A.a)"),
     "ORDER BY t MEASURES 1 AS n PATTERN (A+) DEFINE A AS a": ("E0304", "a"),
+    "ORDER BY t MEASURES hex(A.a) AS n PATTERN (A)": ("E0338", "hex(A.a)"),
+    "ORDER BY t MEASURES 1 AS n PATTERN (A C* B) DEFINE A AS hex(a) = '1', B AS hex(B.a) = '2' AND HEX(A.a) < 'A'": (
+        "E0338",
+        "HEX(A.a)",
+    ),
     "ORDER BY t MEASURES FIRST(u.a, 12) AS n PATTERN ((A | B)+) SUBSET u = (A, B)": ("E0952", "FIRST(u.a, 12)"),
     "ORDER BY t MEASURES 1 AS n PATTERN ((A B+)+) DEFINE A AS A.a > LAST(A.a, 1) + LAST(B.a)": (
         "E0954",
@@ -452,6 +457,7 @@ CURES = {
     "ORDER BY -t MEASURES 1 AS n PATTERN (A)": "write `t DESC`",
     "ORDER BY a + 1 MEASURES 1 AS n PATTERN (A)": "write MATCH_RECOGNIZE over `(SELECT *, … AS key FROM table)`",
     "ORDER BY t MEASURES 1 AS n PATTERN ((A B | B A | A A){1,900})": "use smaller counts",
+    "ORDER BY t MEASURES hex(A.a) AS n PATTERN (A)": "write MATCH_RECOGNIZE over `(SELECT *, … AS name FROM table)`, and",
     f"ORDER BY t MEASURES 1 AS n PATTERN (A) DEFINE A AS {'(' * 200}a{')' * 200} > 1": "a view can give a part",
 }
 

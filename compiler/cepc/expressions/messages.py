@@ -631,6 +631,13 @@ def unknown_result_type(span: Span, name: str, likely: DataType) -> Diagnostic:
     )
 
 
+def spark_alone(span: Span, what: str, where: str, cure: str) -> Diagnostic:
+    return Diagnostic(
+        "E0338", f"{what} is computed by Spark alone", span, f"{where} is not computed by Spark",
+        notes=("Spark computes the columns of a stream and conditions on one event",), hint=cure,
+    )  # fmt: skip
+
+
 def prev_beside_others(span: Span, variable: str, others: Iterable[str]) -> Diagnostic:
     names = ", ".join(f"`{o}`" for o in others)
     return Diagnostic(

@@ -17,6 +17,7 @@ from .. import model
 from ..expressions import ExpressionContext, type_condition
 from .events import mentions
 from .messages import patterns as say
+from .spark_alone import spark_alone
 from .walk import conjuncts, references, walk
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def sort_conditions(where: ast.Expression | None, scope: PatternScope) -> tuple[
     problems: list[Diagnostic] = []
     typed: list[tuple[ast.Expression, Expression]] = []
     wrong = False
+    single = {v.name for v in scope.names.variables.values() if not v.is_list}
     for conjunct in conjuncts(where):
         if isinstance(conjunct, ast.Equivalence):
             continue
@@ -67,24 +69,32 @@ def sort_conditions(where: ast.Expression | None, scope: PatternScope) -> tuple[
         problems += found
         if expression is None:
             wrong = True
-        else:
-            problems += two_negations(conjunct, scope.names)
-            typed.append((conjunct, expression))
-    return (None if wrong else sort(typed, scope.names)), problems
+            continue
+        problems += two_negations(conjunct, scope.names)
+        expression = rewrite(expression, lambda node: _plain(node, single))
+        if not _is_on_one_event(expression) and (alone := spark_alone(conjunct, expression, "what relates events")):
+            problems.append(alone)
+            wrong = True
+        typed.append((conjunct, expression))
+    return (None if wrong else _sort(typed)), problems
 
 
-def sort(typed: Iterable[tuple[ast.Expression, Expression]], names: Names) -> Sorted:
+def _is_on_one_event(expression: Expression) -> bool:
+    """Whether it is about one event of a variable, or about what all events of a match share."""
+    each = all(field.at == "each" for field in fields(expression))
+    return len(mentioned(expression)) <= 1 and each and not aggregates(expression)
+
+
+def _sort(typed: Iterable[tuple[ast.Expression, Expression]]) -> Sorted:
     """Typed conjuncts by kind."""
     tests: dict[str, list[Expression]] = {}
     shared: list[Expression] = []
     conditions: list[model.Condition] = []
-    single = {v.name for v in names.variables.values() if not v.is_list}
     for written, expression in typed:
-        expression = rewrite(expression, lambda node: _plain(node, single))
         about = mentioned(expression)
         if not about:
             shared.append(expression)
-        elif len(about) == 1 and all(f.at == "each" for f in fields(expression)) and not aggregates(expression):
+        elif _is_on_one_event(expression):
             tests.setdefault(about[0], []).append(rewrite(expression, _of_event))
         else:
             from cepc_grammar.printer import to_text  # here, because most programs start without the printer

@@ -19,6 +19,7 @@ from .conditions import is_reported
 from .messages import clauses as say
 from .messages import names as say_names
 from .scopes import PatternScope, having_column, result_columns
+from .spark_alone import spark_alone
 from .structure import check_structure
 from .walk import references, rewrite, walk
 
@@ -214,6 +215,8 @@ def _typed(
         of_match = ExpressionContext.EACH if each else ExpressionContext.MATCH
         context = ExpressionContext.AGGREGATE if around.kind == "aggregate" else of_match
         typed, found = type_expression(expression, scope, context, around.labels)
+    if typed is not None and (alone := spark_alone(expression, typed, "a result" if aliases is None else "HAVING")):
+        return None, [*found, alone]
     return typed, list(found)
 
 

@@ -4,6 +4,7 @@ are meant, E0955 the errors of AFTER MATCH SKIP.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from cepc_grammar import ast
@@ -23,6 +24,18 @@ if TYPE_CHECKING:
 
     from ..automaton.positions import PatternTooLarge
     from .tables import RowTable
+
+
+def of_a_table(problem: Diagnostic) -> Diagnostic:
+    """What is said of a query, as it is said of a clause that was lowered to it."""
+    match problem.code:
+        case "E0304":
+            return replace(problem, label=problem.label.replace("WHERE", "DEFINE"))
+        case "E0338":
+            note = "Spark computes conditions on the row at hand, and what a clause is over"
+            hint = "write MATCH_RECOGNIZE over `(SELECT *, … AS name FROM table)`, and `name` here"
+            return replace(problem, notes=(note,), hint=hint)
+    return problem
 
 
 # ---- what is not there -----------------------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ def program_of(clauses: Sequence[NamedClause], sources: Mapping[str, Source]) ->
     of_query = {query: name for name, _, _, queries in rows for query in queries}
     queries = [replace(one.query, streams=(ast.Name(of_query[name], one.query.span),)) for name, one in lowered.items()]
     resolved = check(ast.Program((*streams, *queries)), ImportReader())
-    problems += (d for d in resolved.diagnostics if d.severity == "error")
+    problems += (say.of_a_table(d) for d in resolved.diagnostics if d.severity == "error")
     if resolved.program is not None and not problems:
         problems += (say.too_many_states(d.span, d.label) for d in too_large(resolved.program, resolved.built))
     checked = Checked(None if problems else resolved.program, tuple(problems), sources)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING
 
-from cepc_runtime.plan.columns_read import expressions_of
 from cepc_runtime.plan.query import letters_listed
 from cepc_runtime.sql.functions.portable import calls_of_spark_alone
 
@@ -16,13 +14,15 @@ if TYPE_CHECKING:
 
 
 def look_at_functions(plans: Iterable[LogicalPlan]) -> None:
-    """Raises SparkOnlyError, about the query, for a call that this process does not compute."""
+    """Raises SparkOnlyError, about the query, for a call in a condition on one event that this process does not know.
+
+    Elsewhere in a query such a call is an error of the program (E0338).
+    """
     from cepc_runtime.sql.evaluate.errors import about, unsupported
 
     for plan in plans:
         for query in plan.queries:
             letters = (plan.letters[letter] for letter in letters_listed(query))
-            for expression in chain(expressions_of(query), *(letter.expressions for letter in letters)):
-                for call in calls_of_spark_alone(expression):
-                    with about(query.name):
-                        unsupported(call, call.function)
+            for call in (c for letter in letters for e in letter.expressions for c in calls_of_spark_alone(e)):
+                with about(query.name):
+                    unsupported(call, call.function)
