@@ -6,6 +6,7 @@ The last column is the query with the cure typed: it has no errors.
 import re
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import cepc
@@ -19,6 +20,10 @@ EVENT TIME at EVENT TYPE kind IN ('A', 'B', 'C');
 A = "RETURN MATCH a.price"
 AB = f"{A} PATTERN SEQ(A a, B b)"
 SKIP = "SELECT NEXT AFTER MATCH SKIP"
+MONTHS = (
+    "year(b.at) * 12 + month(b.at) - year(a.at) * 12 - month(a.at)"
+    " - if(b.at - date_trunc('MONTH', b.at) < a.at - date_trunc('MONTH', a.at), 1, 0)"
+)
 ABS = "RETURN MATCH a.price PATTERN SEQ(A a, B{2,} b)"
 
 TYPED = [
@@ -132,13 +137,15 @@ TYPED = [
     (f"{AB} WHERE UPPER(a.user) LIKE SOME (a.kind, 'Y', 'Z', 'W') WITHIN 1 h",
      "write `(x LIKE … OR x LIKE 'Y' OR x LIKE 'Z' OR …)`", None),
     # functions whose type only Spark knows
-    ("RETURN MATCH SIZE(ARRAY(a.price)) AS n PATTERN A a WITHIN 1 h", "say what it is: `CAST(array(…) AS ARRAY<DOUBLE>)`",
-     "RETURN MATCH SIZE(CAST(ARRAY(a.price) AS ARRAY<DOUBLE>)) AS n PATTERN A a WITHIN 1 h"),
-    ("RETURN MATCH SIZE(SORT_ARRAY(COLLECT(a.price))) AS n PATTERN A+ a WITHIN 1 h",
-     "`CAST(sort_array(…) AS ARRAY<DOUBLE>)`",
-     "RETURN MATCH SIZE(CAST(SORT_ARRAY(COLLECT(a.price)) AS ARRAY<DOUBLE>)) AS n PATTERN A+ a WITHIN 1 h"),
-    ("RETURN MATCH SIZE(MAP(a.user, 'x')) AS n PATTERN A a WITHIN 1 h", "`CAST(map(…) AS MAP<STRING, STRING>)`",
-     "RETURN MATCH SIZE(CAST(MAP(a.user, 'x') AS MAP<STRING, STRING>)) AS n PATTERN A a WITHIN 1 h"),
+    (f"{A} PATTERN A a WHERE SIZE(ARRAY(a.price)) > 1 WITHIN 1 h", "say what it is: `CAST(array(…) AS ARRAY<DOUBLE>)`",
+     f"{A} PATTERN A a WHERE SIZE(CAST(ARRAY(a.price) AS ARRAY<DOUBLE>)) > 1 WITHIN 1 h"),
+    (f"{A} PATTERN A a WHERE SIZE(MAP(a.user, 'x')) > 1 WITHIN 1 h", "`CAST(map(…) AS MAP<STRING, STRING>)`",
+     f"{A} PATTERN A a WHERE SIZE(CAST(MAP(a.user, 'x') AS MAP<STRING, STRING>)) > 1 WITHIN 1 h"),
+    # ... where Spark computes nothing
+    ("RETURN MATCH SIZE(ARRAY(a.price)) AS n PATTERN A a WITHIN 1 h",
+     "add `array_price AS CAST(array(price) AS ARRAY<DOUBLE>)` to the columns of the STREAM, write `a.array_price` here", None),
+    ("RETURN MATCH SIZE(SORT_ARRAY(COLLECT(a.price))) AS n PATTERN A+ a WITHIN 1 h", "or call it on the rows that come out",
+     None),
     # intervals
     (f"{AB} WHERE b.at - a.at <= 5 SECONDS WITHIN 1 h", "write `INTERVAL 5 SECONDS`",
      f"{AB} WHERE b.at - a.at <= INTERVAL 5 SECONDS WITHIN 1 h"),
@@ -227,11 +234,9 @@ TYPED = [
     (f"{AB} WHERE date_diff(DAY, CAST(a.at AS DATE), '2026-01-31') > 1 WITHIN 1 h",
      "`(unix_micros(CAST('2026-01-31' AS TIMESTAMP)) - unix_micros(CAST(CAST(a.at AS DATE) AS TIMESTAMP))) DIV 86400000000`",
      None),
-    (f"{AB} WHERE timestampdiff(MONTH, a.at, b.at) > 1 WITHIN 1 h", "write `CAST(months_between(b.at, a.at) AS BIGINT)`",
-     f"{AB} WHERE CAST(months_between(b.at, a.at) AS BIGINT) > 1 WITHIN 1 h"),
-    (f"{AB} WHERE timestampdiff(YEAR, a.at, b.at) > 1 WITHIN 1 h",
-     "write `CAST(months_between(b.at, a.at) AS BIGINT) DIV 12`",
-     f"{AB} WHERE CAST(months_between(b.at, a.at) AS BIGINT) DIV 12 > 1 WITHIN 1 h"),
+    (f"{AB} WHERE timestampdiff(MONTH, a.at, b.at) > 1 WITHIN 1 h", f"write `{MONTHS}`", f"{AB} WHERE {MONTHS} > 1 WITHIN 1 h"),
+    (f"{AB} WHERE timestampdiff(YEAR, a.at, b.at) > 1 WITHIN 1 h", f"write `({MONTHS}) DIV 12`",
+     f"{AB} WHERE ({MONTHS}) DIV 12 > 1 WITHIN 1 h"),
     (f"{AB} WHERE timestampadd(HOUR, 3, a.at) > b.at WITHIN 1 h", "write `a.at + INTERVAL 3 HOURS`",
      f"{AB} WHERE a.at + INTERVAL 3 HOURS > b.at WITHIN 1 h"),
     (f"{AB} WHERE dateadd(DAY, -1, a.at) > b.at WITHIN 1 h", "write `a.at + -1 * INTERVAL 1 DAY`",
@@ -359,6 +364,22 @@ def test_a_word_of_another_language_is_translated(typed: str, part: str, cured: 
     assert part in " ".join(checked.text().split()), checked.text()
     if cured is not None:
         assert (right := check_text(f"{STREAM}QUERY q {cured};", "q.cep")).ok, right.text()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "months"),
+    [
+        ("2026-01-31", "2026-02-28", 0),
+        ("2026-01-31", "2026-03-31", 2),
+        ("2025-12-15 10:00:00", "2026-02-15 09:59:59", 1),
+        ("2024-05-06 10:00:00", "2026-05-06 10:00:00", 24),
+    ],
+)
+def test_months_between_two_times_are_the_whole_ones(first: str, second: str, months: int) -> None:
+    counted = cepc.compile(f"{STREAM}QUERY q RETURN MATCH {MONTHS} AS n PATTERN SEQ(A a, B b) WITHIN 1000 DAYS;")
+    times = pa.array([first, second]).cast(pa.timestamp("us")).cast(pa.timestamp("us", "UTC"))
+    events = pa.table({"at": times, "kind": ["A", "B"], "user": ["x", "x"], "price": [1.0, 2.0]})
+    assert counted.run(events)["q"]["n"].to_pylist() == [months]
 
 
 CURED = [

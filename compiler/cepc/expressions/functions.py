@@ -40,21 +40,26 @@ _OTHER_NAMES: Final = {
 """Names that people bring from elsewhere."""
 
 
-def call(written: ast.Call, arguments: tuple[Expression, ...], target: DataType | None) -> Expression | Diagnostic:
-    """A call of a known function with typed arguments; `target` is the type of a cast around it."""
+def call(
+    written: ast.Call, arguments: tuple[Expression, ...], target: DataType | None, *, spark: bool
+) -> Expression | Diagnostic:
+    """A call of a known function with typed arguments; `target` is the type of a cast around it. Where Spark computes
+    nothing, a type that it alone knows need not be told: the call has an error there anyway (resolve/spark_alone.py).
+    """
     name, span = written.function.text, written.function.span
     function = find(name)
     if function is not None and function.least <= len(arguments) <= (function.most or len(arguments)):
         return _portable(function, written, arguments)
-    spark = find_spark(name, len(arguments))
-    if spark is not None and spark.kind != "scalar":
-        return refusal(span, name, spark)
-    if function is not None and spark is None:
+    of_spark = find_spark(name, len(arguments))
+    if of_spark is not None and of_spark.kind != "scalar":
+        return refusal(span, name, of_spark)
+    if function is not None and of_spark is None:
         return say.argument_count(written.span, function.usage, function.least, function.most, len(arguments))
     if name.upper() in SIMPLE or name.upper() == "DECIMAL":
         return _conversion(written, arguments)
-    if spark is not None:
-        return _spark_only(spark, written, arguments, target)
+    if of_spark is not None:
+        known = target if spark else target or _likely(of_spark.name, arguments)
+        return _spark_only(of_spark, written, arguments, known)
     raise KeyError(name)
 
 

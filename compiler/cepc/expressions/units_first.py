@@ -42,7 +42,9 @@ def cure(e: ast.Call, word: str, types: Sequence[DataType]) -> str:
     unit = UNITS.get(word.lower())
     if unit is None or unit in _MONTHS:
         months = _MONTHS["QUARTER" if unit is None else unit]
-        return to_text(_months_later(first, second, months) if _is_sum(e) else _months_between(first, second, months))
+        if _is_sum(e):
+            return to_text(_months_later(first, second, months))
+        return _months_between(to_text(first), to_text(second), months)
     if _is_sum(e):
         return to_text(_later(first, second, unit))
     start, end = (_micros(x, type_) for x, type_ in zip((first, second), types, strict=True))
@@ -53,9 +55,11 @@ def _is_sum(e: ast.Call) -> bool:
     return e.function.text.upper() in _SUMS
 
 
-def _months_between(start: ast.Expression, end: ast.Expression, months: int) -> ast.Expression:
-    whole = ast.Cast(_call("months_between", end, start), ast.TypeExpr("BIGINT"), False)
-    return whole if months == 1 else ast.Binary("DIV", whole, _integer(months))
+def _months_between(start: str, end: str, months: int) -> str:
+    """The whole months from one time to a later one: those of the calendar, but for one that has not passed yet."""
+    short = f"{end} - date_trunc('MONTH', {end}) < {start} - date_trunc('MONTH', {start})"
+    whole = f"year({end}) * 12 + month({end}) - year({start}) * 12 - month({start}) - if({short}, 1, 0)"
+    return whole if months == 1 else f"({whole}) DIV {months}"
 
 
 def _later(amount: ast.Expression, time: ast.Expression, unit: ast.Unit) -> ast.Expression:

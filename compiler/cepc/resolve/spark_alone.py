@@ -8,6 +8,7 @@ from cepc_grammar import ast
 from cepc_runtime.sql.expression import Call, Field, Literal, aggregates, rewrite
 from cepc_runtime.sql.expression import walk as parts
 from cepc_runtime.sql.functions.portable import calls_of_spark_alone
+from cepc_runtime.sql.functions.spark import find_spark
 from cepc_runtime.sql.like import malformed
 from cepc_runtime.sql.spark_sql import describe
 
@@ -65,4 +66,10 @@ def _cure(call: Call) -> str:
 
 
 def _of_event(node: Expression) -> Expression:
-    return Field(None, node.column, "each", node.type) if isinstance(node, Field) else node
+    """A part of the call as it may stand in a column: what only Spark knows the type of has a cast around it."""
+    match node:
+        case Field(column=column, type=type_):
+            return Field(None, column, "each", type_)
+        case Call(function, arguments, type_) if (found := find_spark(function, len(arguments))) and found.type is None:
+            return Call("cast", (node,), type_)
+    return node
