@@ -16,8 +16,8 @@ from .plan.query import by_partition
 from .plan.strategy import Join, List, counted_queries, is_counted, letters_read
 from .plan.windows import Sessions
 from .results.as_columns import Results, check_edges
-from .results.result_rows import result_table
-from .sql.evaluate.errors import about, naming
+from .results.together import result_tables
+from .sql.evaluate.errors import naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -64,10 +64,7 @@ def by_strategy(
         queries = [query for query in queries if not isinstance(query.window, Sessions)]
     plan = stretch.plan
     for counted in by_partition(counted_queries(queries)):
-        for query, totals in count(stretch, kinds, counted, means):
-            with about(query.name):
-                table = result_table(Results(totals, plan.stream))
-            yield query.name, table
+        yield from result_tables(Results(totals, plan.stream) for _, totals in count(stretch, kinds, counted, means))
         means.work.finished(len(counted))
     if uncounted := [query for query in queries if not is_counted(query)]:
         yield from _enumerated(stretch, kinds, uncounted, means)

@@ -89,6 +89,17 @@ def _leave(first: int, last: int, reach: int) -> bool:
     return first - reach < -(2**63) or last + reach >= 2**63
 
 
+def measure_of(query: QueryPlan, aggregate: Aggregate) -> int:
+    """The place of the measure that the aggregate is computed from: of two that differ in exactness, the exact one
+    unless DOUBLE is asked for.
+    """
+    wanted = aggregate.function, aggregate.variable, aggregate.argument
+    found = [i for i, m in enumerate(query.measures) if (m.function, m.variable, m.argument) == wanted]
+    if not found:
+        raise KeyError(f"query {query.name} has no measure for {wanted}")
+    return min(found, key=lambda i: query.measures[i].exact == (aggregate.target == DOUBLE))
+
+
 @dataclass(frozen=True)
 class Results:
     """The rows of a query before they are expressions: its totals, and the edges of their windows."""
@@ -164,19 +175,8 @@ class Results:
         return self._overflow(aggregate, expression, row)
 
     def _planes(self, aggregate: Aggregate) -> MeasurePlanes:
-        """What the aggregate is computed from: of two measures that differ in exactness, the exact one unless DOUBLE is
-        asked for.
-        """
-        wanted = aggregate.function, aggregate.variable, aggregate.argument
-        query, layout = self.totals.query, self.totals.layout
-        found = [
-            (measure, planes)
-            for measure, planes in zip(query.measures, layout.measures, strict=True)
-            if (measure.function, measure.variable, measure.argument) == wanted
-        ]
-        if not found:
-            raise KeyError(f"query {query.name} has no measure for {wanted}")
-        return min(found, key=lambda m: m[0].exact == (aggregate.target == DOUBLE))[1]
+        """What the aggregate is computed from."""
+        return self.totals.layout.measures[measure_of(self.totals.query, aggregate)]
 
     def _computed(self, aggregate: Aggregate, rows: Ints) -> tuple[Any, Bools]:
         planes, *squared = map(self._planes, counted(aggregate))

@@ -19,17 +19,20 @@ if TYPE_CHECKING:
 
 def result_table(results: Results) -> Any:
     """The declared columns of the rows that HAVING keeps; without outputs, the sums that make them."""
+    return rows_kept(results)[1] if results.totals.query.outputs else sums_table(results.totals)
+
+
+def rows_kept(results: Results) -> tuple[Ints, Any]:
+    """Which rows HAVING keeps, and their declared columns."""
     query = results.totals.query
-    if not query.outputs:
-        return sums_table(results.totals)
     rows = np.arange(len(results.totals))
     if not len(rows):  # of hundreds of queries most have none in a small stretch
-        return _no_rows(results)
+        return rows, _no_rows(results)
     if query.having is not None:
         rows = rows[kept(results, query.having, rows)]
     columns = {output.name: _column(results, output.expression, rows) for output in query.outputs}
     columns["window_start"], columns["window_end"] = results.window_edges(rows)
-    return pa.table(columns)
+    return rows, pa.table(columns)
 
 
 def _no_rows(results: Results) -> Any:

@@ -1,0 +1,171 @@
+"""The rows of many queries at once. Results that are made alike, of the same aggregates by the same expressions, are
+computed together and cut apart again: of hundreds of queries each has few rows in a stretch of events, and to begin a
+table takes longer than its rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from ..cheap_dataclass import dataclass
+from ..numbers.columns import flat
+from ..plan.query import OutputPlan
+from ..sql.evaluate.errors import EvaluationError, about
+from ..sql.evaluate.evaluator import constant
+from ..sql.expression import Aggregate, Call, Field, Literal, counted, rewrite
+from .as_columns import ResultOverflowError, Results, WindowEdgeError, measure_of
+from .result_rows import result_table, rows_kept
+from .totals import Totals
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
+
+    from ..plan.query import QueryPlan
+    from ..sql.expression import Expression
+
+FEW: Final = 1 << 12
+"""Rows. A table of more is made by itself: what it takes is for its rows."""
+
+WAITING: Final = 1 << 16
+"""Rows that wait for others at most, about."""
+
+_COMPARISONS: Final = frozenset(("=", "<", "<=", ">", ">="))
+
+
+def result_tables(found: Iterable[Results]) -> Iterator[tuple[str, Any]]:
+    """The table of each, with its query's name. Those that wait for each other come in any order.
+
+    An error is that of the first query, in the order given, that has one.
+    """
+    for batch in _batches(found):
+        try:
+            made = [table for alike in _alike(batch) for table in _together(alike)]
+        except (ResultOverflowError, WindowEdgeError, EvaluationError):
+            made = []
+            for results in batch:
+                with about(results.totals.query.name):
+                    made.append((results.totals.query.name, result_table(results)))
+        yield from made
+
+
+def _batches(found: Iterable[Results]) -> Iterator[Sequence[Results]]:
+    waiting: list[Results] = []
+    rows = 0
+    try:
+        for results in found:
+            waiting.append(results)
+            rows += len(results.totals)
+            if rows > WAITING:
+                yield waiting
+                waiting, rows = [], 0
+    except Exception:
+        yield waiting  # what is wrong with these was there before
+        raise
+    yield waiting
+
+
+def _alike(batch: Sequence[Results]) -> Iterable[Sequence[Results]]:
+    found: dict[Hashable, list[Results]] = {}
+    for place, results in enumerate(batch):
+        totals = results.totals
+        alone = not totals.query.outputs or len(totals) > FEW or any(p.dtype == object for p in totals.planes)
+        found.setdefault(place if alone else _shape(totals), []).append(results)
+    return found.values()
+
+
+def _together(alike: Sequence[Results]) -> Iterator[tuple[str, Any]]:
+    if len(alike) == 1:
+        yield alike[0].totals.query.name, result_table(alike[0])
+        return
+    totals = [results.totals for results in alike]
+    rows, table = rows_kept(Results(_joined(totals), alike[0].stream))
+    ends = np.searchsorted(rows, np.cumsum([len(one) for one in totals])).tolist()
+    for one, start, end in zip(totals, [0, *ends], ends, strict=False):
+        names = [output.name for output in one.query.outputs]
+        yield one.query.name, table.slice(start, end - start).rename_columns([*names, "window_start", "window_end"])
+
+
+def _joined(totals: Sequence[Totals]) -> Totals:
+    """One with the rows of all, as if of the first one's query, with a column for each constant."""
+    first = totals[0]
+    keys = {
+        name: pa.concat_arrays([flat(one.keys[name]).take(pa.array(one.groups)) for one in totals])
+        for name in first.keys
+    }
+    recipes = [recipe_of(one.query) for one in totals]
+    for i in range(len(recipes[0].constants)):
+        keys[_column(i)] = pa.concat_arrays(
+            [pa.repeat(constant(own.constants[i]), len(one)) for own, one in zip(recipes, totals, strict=True)]
+        )
+    planes = tuple(np.concatenate(columns) for columns in zip(*(one.planes for one in totals), strict=True))
+    windows = np.concatenate([one.windows for one in totals])
+    query = replace(
+        first.query,
+        outputs=tuple(map(OutputPlan, (output.name for output in first.query.outputs), recipes[0].outputs)),
+        having=recipes[0].having,
+    )
+    return Totals(query, first.layout, np.arange(len(windows)), windows, keys, planes, first.extremes)
+
+
+# ---- what is made alike ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a query's rows are made: its expressions, in which some constants are columns, which queries that are made
+    alike need not have in common; `shape` is what they have.
+    """
+
+    outputs: tuple[Expression, ...]
+    having: Expression | None
+    constants: tuple[Literal, ...]
+    shape: Hashable
+
+
+@lru_cache(maxsize=1 << 14)
+def recipe_of(query: QueryPlan) -> Recipe:
+    """That of an aggregate query."""
+    constants: list[Literal] = []
+
+    def column(literal: Literal) -> Field:
+        constants.append(literal)
+        return Field(None, _column(len(constants) - 1), "each", literal.type)
+
+    def compared(node: Expression) -> Expression:
+        match node:
+            case Call(name, (left, Literal() as right), type_) if name in _COMPARISONS and right.value is not None:
+                return Call(name, (left, column(right)), type_)
+        return node
+
+    def placed(node: Expression) -> Expression:
+        match node:
+            case Aggregate(function, safe=safe, target=target, type=type_):
+                places = [measure_of(query, own) for own in counted(node)]
+                return Field(None, f"{function.name} of {places} times {node.scale}, {target}, {safe}", "each", type_)
+            case Literal(float() as value, type_):  # 0.0 and -0.0 are equal
+                return Literal(repr(value), type_)
+        return node
+
+    shown = [output.expression for output in query.outputs]
+    outputs = tuple(column(e) if isinstance(e, Literal) and e.value is not None else e for e in shown)
+    having = None if query.having is None else rewrite(query.having, compared)
+    made = tuple(rewrite(e, placed) for e in (*outputs, *([] if having is None else [having])))
+    return Recipe(outputs, having, tuple(constants), (made, having is None, query.window))
+
+
+def _column(constant: int) -> str:
+    """No column of a stream has such a name."""
+    return f"\0constant {constant}"
+
+
+def _shape(totals: Totals) -> Hashable:
+    """Equal where rows are made alike, whatever the variables and the columns of the result are called."""
+    extreme = [plane.value for plane in totals.layout.planes if not plane.additive]
+    places = (id(totals.extremes), *extreme) if extreme else None
+    kinds = "".join(plane.dtype.char for plane in totals.planes)
+    return recipe_of(totals.query).shape, totals.layout.measures, kinds, tuple(totals.keys), places

@@ -1,0 +1,167 @@
+"""Rows of queries whose results are made alike, which are computed together: they are those of each query by itself."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+
+import cepc
+from cepc_runtime.batch import execute
+from cepc_runtime.results import together
+from tests.equivalence import answered, compile_text, same, table_of
+from tests.programs import Asked, case
+from tests.properties import NOTHING, Seen, hold
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from random import Random
+
+    from cepc_runtime.results.as_columns import Results
+    from tests.programs import Case
+
+STREAM = "STREAM s (at BIGINT, kind STRING, k STRING, x DOUBLE, n BIGINT) EVENT TIME at UNIT s EVENT TYPE kind;"
+
+
+def run(queries: str, rows: Sequence[tuple[Any, ...]]) -> dict[str, list[dict[str, Any]]]:
+    names = ("at", "kind", "k", "x", "n")
+    events = pa.table({name: [row[i] for row in rows] for i, name in enumerate(names)})
+    return {name: table.to_pylist() for name, table in cepc.compile(STREAM + queries).run(events).items()}
+
+
+class Joined:
+    """How many tables were made together with others, while it looks."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.tables = 0
+        made = together._together
+
+        def counting(alike: Sequence[Results]) -> Any:
+            self.tables += len(alike) if len(alike) > 1 else 0
+            return made(alike)
+
+        monkeypatch.setattr(together, "_together", counting)
+
+
+# ---- a property ------------------------------------------------------------------------------------------------------
+
+
+def alike(chance: Random) -> Case:
+    """A query, and others that differ in names and constants alone, or in what they return as well."""
+    one = case(chance, 1, Asked(match=False))
+    begin = one.text.index("QUERY q")
+    return_, clauses = one.text[begin:].partition("\n  PATTERN ")[::2]
+    texts = []
+    for i in range(chance.randint(2, 6)):
+        shown = re.sub(r" AS r(\d)", rf" AS {'rs'[i % 2]}\1", return_.replace("QUERY q", f"QUERY q{i or ''}", 1))
+        shown += f", {chance.choice((0, 2, 7))} AS c, COUNT(*) * {chance.choice(('0.0D', '-0.0D', '0.0D'))} AS zero"
+        having = f"COUNT(*) >{'=' * (i // 4)} {chance.choice((0, 0, 1, 2, 4))}"
+        rest = re.sub(r"\n  HAVING .*", "", clauses)
+        rest = re.sub(r"\n  (SELECT|WITHIN)", rf"\n  HAVING {having}\n  \1", rest, count=1)
+        texts.append(f"{shown}\n  PATTERN {rest}")
+    return type(one)(one.text[:begin] + "".join(texts), one.rows, one.words)
+
+
+def test_rows_are_those_of_each_query_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    joined = Joined(monkeypatch)
+
+    def check(one: Case, _: Random) -> Seen:
+        compiled = compile_text(one.text)
+        answers = answered(one, compiled)
+        if answers is None:
+            return NOTHING
+        found = execute(compiled.plan, table_of(one, compiled)).tables
+        for name, answer in answers.items():
+            assert same(found[name].to_pylist(), answer.rows), name
+            (alone,) = execute(compiled.plan, table_of(one, compiled), queries=[name]).tables.values()
+            assert sorted(map(repr, found[name].to_pylist())) == sorted(map(repr, alone.to_pylist())), name
+            assert found[name].schema == alone.schema
+        return Seen.of(one, answers)
+
+    hold("results that are made alike", alike, check)
+    assert joined.tables > 0
+
+
+# ---- what differs ----------------------------------------------------------------------------------------------------
+
+
+def test_zero_and_negative_zero_are_two_constants() -> None:
+    found = run(
+        "QUERY p RETURN SUM(A.x) * 0.0D AS z, -0.0D AS r PATTERN A WITHIN 9 s;"
+        "QUERY q RETURN SUM(A.x) * -0.0D AS z, 0.0D AS r PATTERN A WITHIN 9 s;",
+        [(1, "A", "a", 1.0, 1)],
+    )
+    assert [[repr(row["z"]), repr(row["r"])] for rows in found.values() for row in rows] == [
+        ["0.0", "-0.0"],
+        ["-0.0", "0.0"],
+    ]
+
+
+def test_queries_have_thresholds_and_constants_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    joined = Joined(monkeypatch)
+    found = run(
+        "".join(
+            f"QUERY q{i} RETURN k, COUNT(*) AS n{i}, 'rule {i}' AS rule, SUM({v}.x) AS t PATTERN SEQ({v}, C) GROUP BY k "
+            f"HAVING SUM({v}.n) > {i} WITHIN 9 s;"
+            for i, v in enumerate("ABAB")
+        ),
+        [
+            (1, "A", "a", 1.5, 1),
+            (2, "B", "a", 2.5, 2),
+            (3, "C", "a", 0.0, 0),
+            (4, "B", "b", 4.0, 7),
+            (5, "C", "b", 0.0, 0),
+        ],
+    )
+    edges = {"window_start": 0, "window_end": 9}
+    b = [{"k": "a", "t": 2.5, **edges}, {"k": "b", "t": 4.0, **edges}]
+    assert {name: sorted(rows, key=str) for name, rows in found.items()} == {
+        "q0": [{"k": "a", "n0": 1, "rule": "rule 0", "t": 1.5, **edges}],
+        "q1": [{**one, "n1": 1, "rule": "rule 1"} for one in b],
+        "q2": [],
+        "q3": [{**b[1], "n3": 1, "rule": "rule 3"}],
+    }
+    assert joined.tables == 4
+
+
+TOO_LARGE = "QUERY {name} RETURN SUM(A.n) AS t PATTERN A WITHIN 9 s;"
+FINE = "QUERY {name} RETURN SUM(B.n) AS t PATTERN B WITHIN 9 s;"
+DIVIDED = "QUERY {name} RETURN 1 / (COUNT(*) - 2) AS t PATTERN A WITHIN 9 s;"
+
+
+@pytest.mark.parametrize(
+    ("queries", "first"),
+    [
+        ((FINE, TOO_LARGE, TOO_LARGE), "q1"),
+        ((FINE, DIVIDED, TOO_LARGE, FINE), "q1"),
+        ((TOO_LARGE, DIVIDED), "q0"),
+        ((FINE, DIVIDED, FINE, DIVIDED), "q1"),
+    ],
+)
+def test_an_error_is_that_of_the_first_query_that_has_one(queries: Sequence[str], first: str) -> None:
+    text = "".join(query.format(name=f"q{i}") for i, query in enumerate(queries))
+    with pytest.raises(cepc.RunError) as caught:
+        run(text, [(1, "A", "a", 1.0, 2**62), (2, "A", "a", 1.0, 2**62), (3, "B", "a", 1.0, 1)])
+    wrong = text.index(f"QUERY {first} ")
+    assert caught.value.diagnostics[0].span.start - len(STREAM) in range(wrong, wrong + len(TOO_LARGE))
+
+
+def test_what_waits_comes_before_what_is_wrong_with_a_later_query() -> None:
+    given = [object(), object()]
+
+    def found() -> Any:
+        yield given[0]
+        raise ValueError("of the next")
+
+    batches = together._batches(found())  # type: ignore[arg-type]
+
+    class Rows:
+        def __len__(self) -> int:
+            return 3
+
+    given[0] = type("Given", (), {"totals": Rows()})()
+    assert next(batches) == [given[0]]
+    with pytest.raises(ValueError, match="of the next"):
+        next(batches)
