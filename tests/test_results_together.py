@@ -155,7 +155,7 @@ def test_what_waits_comes_before_what_is_wrong_with_a_later_query() -> None:
         yield given[0]
         raise ValueError("of the next")
 
-    batches = together._batches(found())  # type: ignore[arg-type]
+    batches = together._batches(found())
 
     class Rows:
         def __len__(self) -> int:

@@ -36,8 +36,8 @@ def in_order(table: Any, memory: int | None = None, first: Iterable[str] = ()) -
 
     What does not fit into so many bytes of `memory` is sorted on disk; None is no limit. Raises DiskError.
     """
-    if table.num_rows < 2:
-        return table
+    if table.num_rows < 2:  # a copy, like any that is sorted: it may be cut from a table of several queries' rows
+        return table.take([0]) if table.num_rows else table.schema.empty_table()
     names = [name for name in TIMES if name in table.column_names]
     names += [name for name in dict.fromkeys((*first, *table.column_names)) if name not in names]
     if memory is not None and size_of_sorting(table) > memory:

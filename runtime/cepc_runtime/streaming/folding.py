@@ -21,7 +21,7 @@ from ..numbers.columns import codes, combine_codes, dense, joined
 from ..panes.folded import fold, spots_of, together
 from ..panes.windows import totals_of_folded
 from ..results.as_columns import Results, check_edges
-from ..results.result_rows import result_table
+from ..results.together import result_tables
 from .held import Panes
 from .ticks import before
 from .windows import closed
@@ -201,8 +201,9 @@ class Fold:
             if not len(there):
                 continue
             low, high = windows.closing(step.earlier, step.watermark)
-            for query, totals in totals_of_folded(self.family, tuple(queries), there, low, high):
-                yield query, result_table(Results(totals, self.plan.stream))
+            folds = totals_of_folded(self.family, tuple(queries), there, low, high)
+            for name, table in result_tables(Results(totals, self.plan.stream) for _, totals in folds):
+                yield numbers[name], table
 
     def _by_windows(self) -> Iterator[tuple[Windows, list[int]]]:
         found: dict[Windows, list[int]] = {}
