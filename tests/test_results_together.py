@@ -64,7 +64,10 @@ def alike(chance: Random) -> Case:
     return type(one)(one.text[:begin] + "".join(texts), one.rows, one.words)
 
 
-def test_rows_are_those_of_each_query_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("few", "waiting"), [(together.FEW, together.WAITING), (40, 60)], ids=["as it is", "small"])
+def test_rows_are_those_of_each_query_by_itself(few: int, waiting: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(together, "FEW", few)
+    monkeypatch.setattr(together, "WAITING", waiting)
     joined = Joined(monkeypatch)
 
     def check(one: Case, _: Random) -> Seen:
@@ -80,7 +83,7 @@ def test_rows_are_those_of_each_query_by_itself(monkeypatch: pytest.MonkeyPatch)
             assert found[name].schema == alone.schema
         return Seen.of(one, answers)
 
-    hold("results that are made alike", alike, check)
+    hold(f"results that are made alike, {waiting} at once", alike, check)
     assert joined.tables > 0
 
 

@@ -70,7 +70,7 @@ def advance(program: Program, state: State, events: Sequence[Any], watermark: in
     rows: list[tuple[int, Any]] = []
     late: list[Late] = []
     for number, table in enumerate(events):
-        old = _OfClass(program, number, *_before(program, state, number))
+        old = _OfClass.of(program, state, number)
         reading, missed = old.joined(table, step.earlier)
         if missed is not None:
             late.append(Late(number, missed))
@@ -85,16 +85,8 @@ def advance(program: Program, state: State, events: Sequence[Any], watermark: in
 
 def due_of(program: Program, state: State) -> int | None:
     """The next watermark at which a bucket in this state may have rows, as `Advanced.due` says."""
-    of_classes = (_OfClass(program, n, *_before(program, state, n)) for n in range(len(program.classes)))
+    of_classes = (_OfClass.of(program, state, n) for n in range(len(program.classes)))
     return min((due for one in of_classes for due in one.dues(state.watermark)), default=None)
-
-
-def _before(
-    program: Program, state: State, number: int
-) -> tuple[Held | None, tuple[Panes | None, ...], dict[int, Any], dict[int, Any], tuple[Any, ...]]:
-    if not state.held:
-        return None, (None,) * len(program.families[number]), {}, {}, (None,) * len(program.lags[number])
-    return state.held[number], state.folded[number], state.quiet[number], state.numbered[number], state.lags[number]
 
 
 def flow(program: Program, tables: Iterable[Any], least: int) -> Iterator[tuple[int, Any]]:
@@ -103,7 +95,7 @@ def flow(program: Program, tables: Iterable[Any], least: int) -> Iterator[tuple[
     Beside events that are held for rows that are not known yet, `least` events are taken at a time, or as many as are
     held.
     """
-    of_class = _OfClass(program, 0, *_before(program, State(), 0))
+    of_class = _OfClass.of(program, State(), 0)
     earlier, waiting = BEGIN, list[Any]()
     for table in chain(tables, [None]):
         if table is not None:
@@ -132,6 +124,15 @@ class _OfClass:
     numbered: dict[int, Any]
     lags: tuple[Any, ...]
     waiting: int = 0
+
+    @classmethod
+    def of(cls, program: Program, state: State, number: int) -> _OfClass:
+        """That of a state, which may be of a bucket that had no events yet."""
+        if not state.held:
+            folded, lags = (None,) * len(program.families[number]), (None,) * len(program.lags[number])
+            return cls(program, number, None, folded, {}, {}, lags)
+        kept = state.held[number], state.folded[number], state.quiet[number], state.numbered[number]
+        return cls(program, number, *kept, state.lags[number])
 
     @property
     def length(self) -> int:
