@@ -457,6 +457,9 @@ CURES = {
     "ORDER BY -t MEASURES 1 AS n PATTERN (A)": "write `t DESC`",
     "ORDER BY a + 1 MEASURES 1 AS n PATTERN (A)": "write MATCH_RECOGNIZE over `(SELECT *, … AS key FROM table)`",
     "ORDER BY t MEASURES 1 AS n PATTERN ((A B | B A | A A){1,900})": "use smaller counts",
+    "ORDER BY t MEASURES FINAL A.a AS n PATTERN (A+)": "write `FINAL LAST(A.a)`",
+    "ORDER BY t MEASURES A.a PATTERN (A)": "a measure has a name: `… AS name`",
+    "ORDER BY t MEASURES A.a, A.b AS b PATTERN (A)": "a measure has a name: `… AS name`",
     "ORDER BY t MEASURES hex(A.a) AS n PATTERN (A)": "write MATCH_RECOGNIZE over `(SELECT *, … AS name FROM table)`, and",
     f"ORDER BY t MEASURES 1 AS n PATTERN (A) DEFINE A AS {'(' * 200}a{')' * 200} > 1": "a view can give a part",
 }

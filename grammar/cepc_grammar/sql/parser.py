@@ -202,9 +202,10 @@ class _Reading:
             stopped: Any = error.interactive_parser
             at = _index_of(tokens, error.token)
             token = tokens[min(at, len(tokens) - 1)]
+            expected = frozenset(stopped.accepts())
             return Diagnostic(
                 "E0951", f"`{token.text}` cannot stand here", Span(token.start, token.end, self._source.name),
-                f"{in_words(frozenset(stopped.accepts()))} is expected",
+                f"{in_words(expected)} is expected", hint=_cure(tokens, at, expected),
             )  # fmt: skip
         raise AssertionError("the two parsers are of one grammar")
 
@@ -212,6 +213,16 @@ class _Reading:
         self.diagnostics.append(
             Diagnostic(code, title, Span(token.start, token.end, self._source.name), label, hint=hint)
         )
+
+
+def _cure(tokens: tuple[RawToken, ...], at: int, expected: frozenset[str]) -> str:
+    """What to write where measures stop being understood."""
+    match [token.text for token in tokens[max(at - 2, 0) : at + 2]]:
+        case [end, variable, ".", column] if end.upper() in ("FINAL", "RUNNING"):
+            return f"write `{end} LAST({variable}.{column})`"
+    if "AS" in expected and not any(token.upper == "DEFINE" for token in tokens[:at]):
+        return "a measure has a name: `… AS name`"
+    return ""
 
 
 def _is_of_all(tokens: tuple[RawToken, ...]) -> bool:
