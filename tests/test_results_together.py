@@ -52,11 +52,13 @@ def alike(chance: Random) -> Case:
     """A query, and others that differ in names and constants alone, or in what they return as well."""
     one = case(chance, 1, Asked(match=False))
     begin = one.text.index("QUERY q")
-    return_, clauses = one.text[begin:].partition("\n  PATTERN ")[::2]
+    returned, clauses = one.text[begin:].partition("\n  PATTERN ")[::2]
     texts = []
     for i in range(chance.randint(2, 6)):
-        shown = re.sub(r" AS r(\d)", rf" AS {'rs'[i % 2]}\1", return_.replace("QUERY q", f"QUERY q{i or ''}", 1))
+        shown = re.sub(r" AS r(\d)", rf" AS {'rs'[i % 2]}\1", returned.replace("QUERY q", f"QUERY q{i or ''}", 1))
         shown += f", {chance.choice((0, 2, 7))} AS c, COUNT(*) * {chance.choice(('0.0D', '-0.0D', '0.0D'))} AS zero"
+        if found := re.search(r"\((\w+)\.", returned):  # constants inside aggregates are no query's own
+            shown += f", SUM(IF({found[1]}.x > {i % 3}, {found[1]}.y, 0.5D)) AS some"
         having = f"COUNT(*) >{'=' * (i // 4)} {chance.choice((0, 0, 1, 2, 4))}"
         rest = re.sub(r"\n  HAVING .*", "", clauses)
         rest = re.sub(r"\n  (SELECT|WITHIN)", rf"\n  HAVING {having}\n  \1", rest, count=1)
@@ -100,6 +102,34 @@ def test_zero_and_negative_zero_are_two_constants() -> None:
         ["0.0", "-0.0"],
         ["-0.0", "0.0"],
     ]
+
+
+def test_conditions_that_differ_in_the_sign_of_zero_are_two() -> None:
+    found = run(
+        "QUERY p RETURN MATCH A.at PATTERN A WHERE CAST(A.x * 0.0D AS STRING) = '0.0' WITHIN 9 s;"
+        "QUERY q RETURN MATCH A.at PATTERN A WHERE CAST(A.x * -0.0D AS STRING) = '0.0' WITHIN 9 s;",
+        [(1, "A", "a", 1.0, 1)],
+    )
+    assert [len(found["p"]), len(found["q"])] == [1, 0]
+
+
+def test_constants_inside_aggregates_are_not_those_of_a_query(monkeypatch: pytest.MonkeyPatch) -> None:
+    joined = Joined(monkeypatch)
+    text = "QUERY {q} RETURN SUM({v}.x * {f}D) AS total, {c} AS c PATTERN {v} HAVING SUM(IF({v}.n > {n}, 1, 0)) >= {m} WITHIN 9 s;"
+    parts = [("p", "A", 1.5, 7, 0, 1), ("q", "B", 2.0, 8, 1, 2), ("r", "A", 3.5, 9, 1, 2)]
+    found = run(
+        "".join(text.format(q=q, v=v, f=f, c=c, n=n, m=m) for q, v, f, c, n, m in parts),
+        [
+            (1, "A", "a", 1.0, 1),
+            (2, "A", "a", 2.0, 1),
+            (3, "B", "a", 4.0, 2),
+            (4, "B", "a", 5.0, 3),
+            (5, "A", "a", 3.0, 5),
+        ],
+    )
+    shown = {name: [(row["total"], row["c"]) for row in rows] for name, rows in found.items()}
+    assert shown == {"p": [(9.0, 7)], "q": [(18.0, 8)], "r": []}
+    assert joined.tables >= 2
 
 
 def test_queries_have_thresholds_and_constants_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:

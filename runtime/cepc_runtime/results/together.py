@@ -17,13 +17,13 @@ from ..numbers.columns import flat
 from ..plan.query import OutputPlan
 from ..sql.evaluate.errors import EvaluationError, about
 from ..sql.evaluate.evaluator import constant
-from ..sql.expression import Aggregate, Call, Field, Literal, counted, rewrite
+from ..sql.expression import Aggregate, Call, Field, Literal, counted
 from .as_columns import ResultOverflowError, Results, WindowEdgeError, measure_of
 from .result_rows import result_table, rows_kept
 from .totals import Totals
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
     from ..plan.query import QueryPlan
     from ..sql.expression import Expression
@@ -143,19 +143,25 @@ def recipe_of(query: QueryPlan) -> Recipe:
         return node
 
     def placed(node: Expression) -> Expression:
-        match node:
-            case Aggregate(function, safe=safe, target=target, type=type_):
-                places = [measure_of(query, own) for own in counted(node)]
-                return Field(None, f"{function.name} of {places} times {node.scale}, {target}, {safe}", "each", type_)
-            case Literal(float() as value, type_):  # 0.0 and -0.0 are equal
-                return Literal(repr(value), type_)
-        return node
+        if not isinstance(node, Aggregate):
+            return node
+        places = [measure_of(query, own) for own in counted(node)]
+        text = f"{node.function.name} of {places} times {node.scale}, {node.target}, {node.safe}"
+        return Field(None, text, "each", node.type)
 
     shown = [output.expression for output in query.outputs]
     outputs = tuple(column(e) if isinstance(e, Literal) and e.value is not None else e for e in shown)
-    having = None if query.having is None else rewrite(query.having, compared)
-    made = tuple(rewrite(e, placed) for e in (*outputs, *([] if having is None else [having])))
+    having = None if query.having is None else _around_aggregates(query.having, compared)
+    made = tuple(_around_aggregates(e, placed) for e in (*outputs, *([] if having is None else [having])))
     return Recipe(outputs, having, tuple(constants), (made, having is None, query.window))
+
+
+def _around_aggregates(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
+    """The expression with `change` applied to every node, the inner before the outer, and aggregates as they are."""
+    match expression:
+        case Call(function, arguments, type_):
+            expression = Call(function, tuple(_around_aggregates(a, change) for a in arguments), type_)
+    return change(expression)
 
 
 def _column(constant: int) -> str:

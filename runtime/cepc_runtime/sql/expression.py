@@ -45,6 +45,14 @@ class Literal:
     type: DataType
     label: str | None = None
 
+    def __eq__(self, other: object) -> bool:
+        """Of 0.0 and -0.0 no."""
+        if other.__class__ is not Literal:
+            return NotImplemented
+        if (self.type, self.label) != (other.type, other.label):
+            return False
+        return repr(self.value) == repr(other.value) if isinstance(self.value, float) else self.value == other.value
+
 
 @dataclass(frozen=True, slots=True)
 class Field:

@@ -225,12 +225,6 @@ def evaluate_rows(rows: _Rows, expression: Expression) -> pa.Array:
     return as_array(rows.value(expression), rows.length)
 
 
-def constant(literal: Literal) -> pa.Scalar:
-    if isinstance(literal.value, float):  # 0.0 and -0.0 are equal, so that they would be one in a cache
-        return pa.scalar(literal.value, arrow_type(literal.type))
-    return _constant(literal)
-
-
 @lru_cache(maxsize=1024)
-def _constant(literal: Literal) -> pa.Scalar:
+def constant(literal: Literal) -> pa.Scalar:
     return from_values([literal.value], literal.type)[0]
