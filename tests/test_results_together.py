@@ -159,6 +159,17 @@ def test_queries_have_thresholds_and_constants_of_their_own(monkeypatch: pytest.
     assert joined.tables == 4
 
 
+def test_sums_of_any_size_are_compared_with_the_threshold_of_each_query() -> None:
+    text = "QUERY q{i} RETURN k, {i} AS i, COUNT(*) AS n PATTERN {v} GROUP BY k HAVING SUM({v}.n) > {least} AND COUNT(*) < {most} WITHIN 9 s;"
+    parts = [("A", 5, 9), ("B", 2**63 - 1, 9), ("A", 2**63 - 1, 9), ("A", 0, 3)]
+    found = run(
+        "".join(text.format(i=i, v=v, least=least, most=most) for i, (v, least, most) in enumerate(parts)),
+        [*((at, "A", "a", 1.0, 2**62) for at in range(3)), (4, "B", "a", 1.0, 7), (5, "A", "b", 1.0, 6)],
+    )
+    shown = {name: sorted((row["k"], row["i"]) for row in rows) for name, rows in found.items()}
+    assert shown == {"q0": [("a", 0), ("b", 0)], "q1": [], "q2": [("a", 2)], "q3": [("b", 3)]}
+
+
 TOO_LARGE = "QUERY {name} RETURN SUM(A.n) AS t PATTERN A WITHIN 9 s;"
 FINE = "QUERY {name} RETURN SUM(B.n) AS t PATTERN B WITHIN 9 s;"
 DIVIDED = "QUERY {name} RETURN 1 / (COUNT(*) - 2) AS t PATTERN A WITHIN 9 s;"

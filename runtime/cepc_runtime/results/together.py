@@ -117,8 +117,8 @@ def _joined(totals: Sequence[Totals]) -> Totals:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a query's rows are made: its expressions, in which some constants are columns, which queries that are made
-    alike need not have in common; `shape` is what they have.
+    """How a query's rows are made: by these expressions, with a column in the place of each of its `constants`. Queries
+    of one `shape` are made alike, whatever their constants are.
     """
 
     outputs: tuple[Expression, ...]
