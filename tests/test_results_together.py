@@ -132,6 +132,24 @@ def test_constants_inside_aggregates_are_not_those_of_a_query(monkeypatch: pytes
     assert joined.tables >= 2
 
 
+def test_the_least_and_the_greatest_are_those_of_each_query(monkeypatch: pytest.MonkeyPatch) -> None:
+    joined = Joined(monkeypatch)
+    text = "QUERY q{i} RETURN k, MIN({v}.x) AS least, MAX({v}.k) AS most, MAX({w}.x) AS other PATTERN SEQ({v}, {w}) GROUP BY k WITHIN 9 s;"
+    found = run(
+        "".join(text.format(i=i, v=v, w=w) for i, (v, w) in enumerate((("A", "B"), ("B", "A"), ("A", "C")))),
+        [
+            (1, "A", "a", 4.0, 0),
+            (2, "B", "a", -0.5, 0),
+            (3, "A", "a", 2.0, 0),
+            (4, "C", "a", 9.0, 0),
+            (5, "C", "b", 7.0, 0),
+        ],
+    )
+    shown = {name: [(row["least"], row["most"], row["other"]) for row in rows] for name, rows in found.items()}
+    assert shown == {"q0": [(4.0, "a", -0.5)], "q1": [(-0.5, "a", 2.0)], "q2": [(2.0, "a", 9.0)]}
+    assert joined.tables == 3
+
+
 def test_queries_have_thresholds_and_constants_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     joined = Joined(monkeypatch)
     found = run(

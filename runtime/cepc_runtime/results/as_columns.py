@@ -181,20 +181,14 @@ class Results:
     def _computed(self, aggregate: Aggregate, rows: Ints) -> tuple[Any, Bools]:
         planes, *squared = map(self._planes, counted(aggregate))
         if isinstance(planes, ExtremePlane):
-            return self._extreme(aggregate, planes.extreme, rows), np.zeros(len(rows), dtype=np.bool_)
+            found = self.totals.extreme(planes.extreme, rows).cast(to_arrow(aggregate.type))
+            return found, np.zeros(len(rows), dtype=np.bool_)
         of = [own for own in (planes, *squared) if isinstance(own, SumPlanes)]
         sums = tuple(self.totals.planes[own.total][rows] for own in of)
         rests = next((self.totals.planes[own.rest][rows] for own in of if own.rest is not None), None)
         gathered = Gathered(self.totals.planes[planes.count][rows], sums, rests, aggregate.scale)
         assert aggregate.function.end is not None
         return aggregate.function.end(gathered, aggregate.type)
-
-    def _extreme(self, aggregate: Aggregate, plane: int, rows: Ints) -> Any:
-        places = self.totals.planes[plane][rows]
-        absent = np.isinf(places)
-        values = self.totals.extremes[self.totals.layout.planes[plane - 1].value]
-        indices = pa.array(np.abs(np.where(absent, 0.0, places)).astype(np.int64), mask=absent)
-        return flat(values.take(indices)).cast(to_arrow(aggregate.type))
 
     def _overflow(self, aggregate: Aggregate, shown: Expression, row: int) -> ResultOverflowError:
         one = np.array([row])

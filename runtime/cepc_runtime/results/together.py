@@ -25,6 +25,8 @@ from .totals import Totals
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
+    from ..kernel.planes import ValueKey
+    from ..numbers.exactness import Column
     from ..plan.query import QueryPlan
     from ..sql.expression import Expression
 
@@ -102,14 +104,27 @@ def _joined(totals: Sequence[Totals]) -> Totals:
         keys[_column(i)] = pa.concat_arrays(
             [pa.repeat(constant(own.constants[i]), len(one)) for own, one in zip(recipes, totals, strict=True)]
         )
-    planes = tuple(np.concatenate(columns) for columns in zip(*(one.planes for one in totals), strict=True))
+    planes, extremes = _planes(totals)
     windows = np.concatenate([one.windows for one in totals])
     query = replace(
         first.query,
         outputs=tuple(map(OutputPlan, (output.name for output in first.query.outputs), recipes[0].outputs)),
         having=recipes[0].having,
     )
-    return Totals(query, first.layout, np.arange(len(windows)), windows, keys, planes, first.extremes)
+    return Totals(query, first.layout, np.arange(len(windows)), windows, keys, planes, extremes)
+
+
+def _planes(totals: Sequence[Totals]) -> tuple[tuple[Column, ...], dict[ValueKey, Any]]:
+    """Their planes, and values of those that have places: no others than the rows have, so that all have a few."""
+    planes = [np.concatenate(columns) for columns in zip(*(one.planes for one in totals), strict=True)]
+    extremes: dict[ValueKey, list[Any]] = {}
+    for p, plane in enumerate(totals[0].layout.planes, start=1):
+        if not plane.additive:
+            known = extremes.setdefault(plane.value, [])
+            begin = sum(map(len, known))
+            known += [one.extreme(p, np.arange(len(one))) for one in totals]
+            planes[p] = np.where(np.isinf(planes[p]), np.inf, begin + np.arange(len(planes[p])))
+    return tuple(planes), {key: pa.concat_arrays(values) for key, values in extremes.items()}
 
 
 # ---- what is made alike ----------------------------------------------------------------------------------------------
@@ -171,7 +186,6 @@ def _column(constant: int) -> str:
 
 def _shape(totals: Totals) -> Hashable:
     """Equal where rows are made alike, whatever the variables and the columns of the result are called."""
-    extreme = [plane.value for plane in totals.layout.planes if not plane.additive]
-    places = (id(totals.extremes), *extreme) if extreme else None
+    extremes = tuple(totals.extremes[p.value].type for p in totals.layout.planes if not p.additive)
     kinds = "".join(plane.dtype.char for plane in totals.planes)
-    return recipe_of(totals.query).shape, totals.layout.measures, kinds, tuple(totals.keys), places
+    return recipe_of(totals.query).shape, totals.layout.measures, kinds, tuple(totals.keys), extremes

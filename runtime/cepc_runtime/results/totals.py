@@ -10,7 +10,7 @@ import pyarrow as pa
 from ..cheap_dataclass import dataclass
 from ..kernel.exact import Recount
 from ..kernel.planes import SumPlanes
-from ..numbers.columns import Ints, codes, combine_codes, dense
+from ..numbers.columns import Ints, codes, combine_codes, dense, flat
 from ..numbers.doubles import add_exactly, added
 from ..numbers.exactness import exact_planes
 from ..numbers.sorting import order_of
@@ -48,6 +48,13 @@ class Totals:
         """The numbers of a plane; those of a total of DOUBLE with their rests, rounded once."""
         rest = next((m.rest for m in self.layout.measures if isinstance(m, SumPlanes) and m.total == plane), None)
         return self.planes[plane] if rest is None else added(self.planes[plane], self.planes[rest])
+
+    def extreme(self, plane: int, rows: Ints) -> Any:
+        """The values that a plane has the places of, null where there is none."""
+        places = self.planes[plane][rows]
+        absent = np.isinf(places)
+        values = self.extremes[self.layout.planes[plane - 1].value]
+        return flat(values.take(pa.array(np.abs(np.where(absent, 0.0, places)).astype(np.int64), mask=absent)))
 
 
 def totals_of(
