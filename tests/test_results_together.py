@@ -16,13 +16,16 @@ from tests.programs import Asked, case
 from tests.properties import NOTHING, Seen, hold
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from random import Random
 
     from cepc_runtime.results.as_columns import Results
     from tests.programs import Case
 
-STREAM = "STREAM s (at BIGINT, kind STRING, k STRING, x DOUBLE, n BIGINT) EVENT TIME at UNIT s EVENT TYPE kind;"
+STREAM = (
+    "STREAM s (at BIGINT, kind STRING, k STRING, x DOUBLE, n BIGINT, y AS CAST(n AS DECIMAL(9, 2)), z AS CAST(n AS DECIMAL(9, 1)))"
+    " EVENT TIME at UNIT s EVENT TYPE kind;"
+)
 
 
 def run(queries: str, rows: Sequence[tuple[Any, ...]]) -> dict[str, list[dict[str, Any]]]:
@@ -186,6 +189,61 @@ def test_sums_of_any_size_are_compared_with_the_threshold_of_each_query() -> Non
     )
     shown = {name: sorted((row["k"], row["i"]) for row in rows) for name, rows in found.items()}
     assert shown == {"q0": [("a", 0), ("b", 0)], "q1": [], "q2": [("a", 2)], "q3": [("b", 3)]}
+
+
+UNLIKE = {
+    "windows": ("COUNT(*) AS n PATTERN A WITHIN 2 s", "COUNT(*) AS n PATTERN A WITHIN 3 s"),
+    "HAVING, and none": ("COUNT(*) AS n PATTERN A WITHIN 2 s", "COUNT(*) AS n PATTERN A HAVING COUNT(*) > 1 WITHIN 2 s"),
+    "comparisons": (
+        "COUNT(*) AS n PATTERN A HAVING COUNT(*) > 1 WITHIN 2 s", "COUNT(*) AS n PATTERN A HAVING COUNT(*) < 1 WITHIN 2 s",
+    ),
+    "groups": ("COUNT(*) AS n PATTERN A GROUP BY k WITHIN 9 s", "COUNT(*) AS n PATTERN A WITHIN 9 s"),
+    "a variable bound once, and often": (
+        "SUM(A.n) AS t PATTERN SEQ(A, B) WITHIN 9 s", "SUM(A.n) AS t PATTERN SEQ(A+, B) WITHIN 9 s",
+    ),
+    "of which variable": (
+        "SUM(A.n) AS a, SUM(A.n) AS b, SUM(B.n) AS c PATTERN SEQ(A, B) WITHIN 9 s",
+        "SUM(A.n) AS a, SUM(B.n) AS b, SUM(B.n) AS c PATTERN SEQ(A, B) WITHIN 9 s",
+    ),
+    "functions": ("MIN(A.x) AS a PATTERN A WITHIN 9 s", "MAX(A.x) AS a PATTERN A WITHIN 9 s"),
+    "two variables of one type": (
+        "MIN(v.x) AS a, MIN(w.x) AS b PATTERN SEQ(A v, A w, B) WITHIN 9 s",
+        "MIN(v.x) AS a, MIN(w.x) AS b PATTERN SEQ(A v, A w) WITHIN 9 s",
+    ),
+    "digits behind the point": (
+        "CAST(SUM(A.y) AS DOUBLE) AS a PATTERN A WITHIN 9 s", "CAST(SUM(A.z) AS DOUBLE) AS a PATTERN A WITHIN 9 s",
+    ),
+    "a constant, and none": ("1 AS a, COUNT(*) AS n PATTERN A WITHIN 9 s", "CAST(NULL AS INT) AS a, COUNT(*) AS n PATTERN A WITHIN 9 s"),
+    "what is too large, and null": (
+        "TRY_SUM(A.n + 9000000000000000000) AS a PATTERN A WITHIN 9 s", "SUM(A.n + 9000000000000000000) AS a PATTERN A WITHIN 9 s",
+    ),
+    "what is too large, and is compared": (
+        "COUNT(*) AS a PATTERN A HAVING SUM(A.n + 9000000000000000000) > 0 WITHIN 9 s",
+        "COUNT(*) AS a PATTERN A HAVING SUM(A.n + 9000000000000000000) > 9223372036854775807 WITHIN 9 s",
+    ),
+}  # fmt: skip
+EVENTS = [
+    (0, "A", "a", 4.0, 1), (1, "A", "b", 2.0, 2), (2, "B", "a", 3.0, 3), (3, "A", "a", 1.0, 4), (4, "A", "a", 9.0, 5),
+    (5, "B", "b", 6.0, 6),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("places", [(0, 1), (1, 0), (0, 1, 0, 1)], ids=["in this order", "in the other", "twice"])
+@pytest.mark.parametrize("what", UNLIKE)
+def test_queries_that_differ_in_one_thing_have_each_its_rows(what: str, places: Sequence[int]) -> None:
+    def outcome(own: Mapping[str, str]) -> dict[str, list[str]] | str:
+        try:
+            found = run("".join(f"QUERY {name} RETURN {query};" for name, query in own.items()), EVENTS)
+        except cepc.RunError as error:
+            return error.diagnostics[0].title
+        return {name: sorted(map(repr, rows)) for name, rows in found.items()}
+
+    queries = {f"q{i}": UNLIKE[what][place] for i, place in enumerate(places)}
+    alone = [outcome({name: query}) for name, query in queries.items()]
+    errors = [one for one in alone if isinstance(one, str)]
+    rows = {name: shown for one in alone if not isinstance(one, str) for name, shown in one.items()}
+    assert outcome(queries) == (errors[0] if errors else rows)
+    assert errors or any(rows.values())
 
 
 TOO_LARGE = "QUERY {name} RETURN SUM(A.n) AS t PATTERN A WITHIN 9 s;"

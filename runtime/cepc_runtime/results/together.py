@@ -75,7 +75,7 @@ def _alike(batch: Sequence[Results]) -> Iterable[Sequence[Results]]:
     found: dict[Hashable, list[Results]] = {}
     for place, results in enumerate(batch):
         totals = results.totals
-        alone = not totals.query.outputs or len(totals) > FEW or any(p.dtype == object for p in totals.planes)
+        alone = not totals.query.outputs or len(totals) > FEW
         found.setdefault(place if alone else _shape(totals), []).append(results)
     return found.values()
 
@@ -153,7 +153,7 @@ def recipe_of(query: QueryPlan) -> Recipe:
 
     def compared(node: Expression) -> Expression:
         match node:
-            case Call(name, (left, Literal() as right), type_) if name in _COMPARISONS and right.value is not None:
+            case Call(name, (left, Literal() as right), type_) if name in _COMPARISONS:
                 return Call(name, (left, column(right)), type_)
         return node
 
@@ -165,7 +165,7 @@ def recipe_of(query: QueryPlan) -> Recipe:
         return Field(None, text, "each", node.type)
 
     shown = [output.expression for output in query.outputs]
-    outputs = tuple(column(e) if isinstance(e, Literal) and e.value is not None else e for e in shown)
+    outputs = tuple(column(e) if isinstance(e, Literal) else e for e in shown)
     having = None if query.having is None else _around_aggregates(query.having, compared)
     made = tuple(_around_aggregates(e, placed) for e in (*outputs, *([] if having is None else [having])))
     return Recipe(outputs, having, tuple(constants), (made, having is None, query.window))
@@ -186,6 +186,5 @@ def _column(constant: int) -> str:
 
 def _shape(totals: Totals) -> Hashable:
     """Equal where rows are made alike, whatever the variables and the columns of the result are called."""
-    extremes = tuple(totals.extremes[p.value].type for p in totals.layout.planes if not p.additive)
     kinds = "".join(plane.dtype.char for plane in totals.planes)
-    return recipe_of(totals.query).shape, totals.layout.measures, kinds, tuple(totals.keys), extremes
+    return recipe_of(totals.query).shape, totals.layout.measures, kinds, tuple(totals.keys)
