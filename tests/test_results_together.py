@@ -197,6 +197,13 @@ UNLIKE = {
     "comparisons": (
         "COUNT(*) AS n PATTERN A HAVING COUNT(*) > 1 WITHIN 2 s", "COUNT(*) AS n PATTERN A HAVING COUNT(*) < 1 WITHIN 2 s",
     ),
+    "a result, and HAVING": (
+        "COUNT(*) AS n, COUNT(*) > COUNT(A) AS b PATTERN SEQ(A+, B) WITHIN 9 s",
+        "COUNT(*) AS n PATTERN SEQ(A+, B) HAVING COUNT(*) > COUNT(A) WITHIN 9 s",
+    ),
+    "groups of partitions": (
+        "COUNT(*) AS n PATTERN A WHERE [k] GROUP BY k WITHIN 9 s", "COUNT(*) AS n PATTERN A WHERE [k] WITHIN 9 s",
+    ),
     "groups": ("COUNT(*) AS n PATTERN A GROUP BY k WITHIN 9 s", "COUNT(*) AS n PATTERN A WITHIN 9 s"),
     "a variable bound once, and often": (
         "SUM(A.n) AS t PATTERN SEQ(A, B) WITHIN 9 s", "SUM(A.n) AS t PATTERN SEQ(A+, B) WITHIN 9 s",

@@ -117,14 +117,12 @@ def _joined(totals: Sequence[Totals]) -> Totals:
 def _planes(totals: Sequence[Totals]) -> tuple[tuple[Column, ...], dict[ValueKey, Any]]:
     """Their planes, and values of those that have places: no others than the rows have, so that all have a few."""
     planes = [np.concatenate(columns) for columns in zip(*(one.planes for one in totals), strict=True)]
-    extremes: dict[ValueKey, list[Any]] = {}
+    extremes: dict[ValueKey, Any] = {}  # a key is of one plane: its argument has a variable
     for p, plane in enumerate(totals[0].layout.planes, start=1):
         if not plane.additive:
-            known = extremes.setdefault(plane.value, [])
-            begin = sum(map(len, known))
-            known += [one.extreme(p, np.arange(len(one))) for one in totals]
-            planes[p] = np.where(np.isinf(planes[p]), np.inf, begin + np.arange(len(planes[p])))
-    return tuple(planes), {key: pa.concat_arrays(values) for key, values in extremes.items()}
+            extremes[plane.value] = pa.concat_arrays([one.extreme(p, np.arange(len(one))) for one in totals])
+            planes[p] = np.where(np.isinf(planes[p]), np.inf, np.arange(len(planes[p])))
+    return tuple(planes), extremes
 
 
 # ---- what is made alike ----------------------------------------------------------------------------------------------
