@@ -82,6 +82,11 @@ class ExpressionContext(Enum):
         return self not in (ExpressionContext.EVENT, ExpressionContext.COLUMN, ExpressionContext.CONDITION)
 
     @property
+    def may_ask_spark(self) -> bool:
+        """Whether Spark computes what stands here, where it is of one record or event."""
+        return not self.allows_aggregates
+
+    @property
     def is_match(self) -> bool:
         """Whether one match is at hand, rather than one event, a tuple of events, or a group of matches."""
         return self in (ExpressionContext.MATCH, ExpressionContext.EACH, ExpressionContext.HAVING_MATCH)

@@ -258,8 +258,8 @@ class Typer:
         if arguments is None:
             return None
         self._warn_about_pattern(e)
-        spark = not self.context.allows_aggregates
-        return self._checked(functions.call(e, arguments, target, spark=spark), arguments, e.arguments)
+        called = functions.call(e, arguments, target, spark=self.context.may_ask_spark)
+        return self._checked(called, arguments, e.arguments)
 
     def _label(self, e: ast.Call) -> Expression | Diagnostic | None:
         """`LABEL(severity)`: a constant text. That there is no such label has been said."""
