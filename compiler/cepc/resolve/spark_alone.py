@@ -10,7 +10,6 @@ from cepc_runtime.sql.expression import walk as parts
 from cepc_runtime.sql.functions.portable import calls_of_spark_alone
 from cepc_runtime.sql.functions.spark import find_spark
 from cepc_runtime.sql.like import malformed
-from cepc_runtime.sql.spark_sql import describe
 
 from ..expressions import messages as say
 from .walk import walk
@@ -54,6 +53,8 @@ def _is_by_pattern(call: Call) -> bool:
 
 def _cure(call: Call) -> str:
     """A column of the stream for what is of one event; what is of several has no place where Spark is asked."""
+    from cepc_runtime.sql.spark_sql import describe  # here, because most programs start without it
+
     of = {(node.variable, node.at) for node in parts(call) if isinstance(node, Field)}
     columns = dict.fromkeys(node.column for node in parts(call) if isinstance(node, Field))
     name = "_".join((call.function, *columns))
