@@ -71,22 +71,14 @@ def sort_conditions(where: ast.Expression | None, scope: PatternScope) -> tuple[
             wrong = True
             continue
         problems += two_negations(conjunct, scope.names)
-        expression = rewrite(expression, lambda node: _plain(node, single))
-        if not _is_on_one_event(expression) and (alone := spark_alone(conjunct, expression, "what relates events")):
-            problems.append(alone)
-            wrong = True
-        typed.append((conjunct, expression))
-    return (None if wrong else _sort(typed)), problems
+        typed.append((conjunct, rewrite(expression, lambda node: _plain(node, single))))
+    by_kind, of_spark = _sort(typed)
+    return (None if wrong or of_spark else by_kind), [*problems, *of_spark]
 
 
-def _is_on_one_event(expression: Expression) -> bool:
-    """Whether it is about one event of a variable, or about what all events of a match share."""
-    each = all(field.at == "each" for field in fields(expression))
-    return len(mentioned(expression)) <= 1 and each and not aggregates(expression)
-
-
-def _sort(typed: Iterable[tuple[ast.Expression, Expression]]) -> Sorted:
-    """Typed conjuncts by kind."""
+def _sort(typed: Iterable[tuple[ast.Expression, Expression]]) -> tuple[Sorted, list[Diagnostic]]:
+    """Typed conjuncts by kind, and what in those that relate events Spark alone computes."""
+    of_spark: list[Diagnostic] = []
     tests: dict[str, list[Expression]] = {}
     shared: list[Expression] = []
     conditions: list[model.Condition] = []
@@ -94,13 +86,15 @@ def _sort(typed: Iterable[tuple[ast.Expression, Expression]]) -> Sorted:
         about = mentioned(expression)
         if not about:
             shared.append(expression)
-        elif _is_on_one_event(expression):
+        elif len(about) == 1 and all(f.at == "each" for f in fields(expression)) and not aggregates(expression):
             tests.setdefault(about[0], []).append(rewrite(expression, _of_event))
         else:
             from cepc_grammar.printer import to_text  # here, because most programs start without the printer
 
+            if (alone := spark_alone(written, expression, "what relates events")) is not None:
+                of_spark.append(alone)
             conditions.append(model.Condition(expression, about, to_text(written), written.span))
-    return Sorted({v: tuple(t) for v, t in tests.items()}, tuple(shared), tuple(conditions))
+    return Sorted({v: tuple(t) for v, t in tests.items()}, tuple(shared), tuple(conditions)), of_spark
 
 
 def is_reported(expression: ast.Expression, scope: PatternScope) -> bool:

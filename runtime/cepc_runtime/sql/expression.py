@@ -46,7 +46,7 @@ class Literal:
     label: str | None = None
 
     def __eq__(self, other: object) -> bool:
-        """Of 0.0 and -0.0 no."""
+        """As constants are written: 0.0 and -0.0 are two."""
         if other.__class__ is not Literal:
             return NotImplemented
         if (self.type, self.label) != (other.type, other.label):
