@@ -61,7 +61,7 @@ def test_few_levels_are_seen_at_a_glance_as_by_counting(text: Any, monkeypatch: 
     def found() -> list[bool]:
         sources = [Source("test.cep", text(n)) for n in range(60, 160)]
         trees = [OURS.tree(tokenize(source).tokens, "statement") for source in sources]
-        return [nesting.too_deep(tree, "test.cep") is not None for tree in trees if tree is not None]
+        return [nesting.deepest(tree) is not None for tree in trees if tree is not None]
 
     seen = found()
     monkeypatch.setattr(nesting, "_surely_flat", lambda _: False)

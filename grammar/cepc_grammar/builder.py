@@ -1,12 +1,12 @@
-"""Parse trees to the abstract syntax: one method a rule, bottom up, without recursion."""
+"""What a statement says, as abstract syntax: one method a rule, which are called bottom up."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
-from lark import Token, Transformer_NonRecursive, Tree
+from lark import Token
 
 from . import ast
 from .diagnostic import Diagnostic, Label
@@ -17,9 +17,6 @@ from .source import Span
 from .spelling import name_text
 from .tokens import quoted_name, string_value
 from .units import UNITS
-
-if TYPE_CHECKING:
-    from lark.tree import Meta
 
 _NUMBER = re.compile(r"((?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?)(.*)", re.DOTALL)
 _SUFFIXES: dict[str, ast.LiteralKind] = {
@@ -57,21 +54,16 @@ def _unit_hint(word: str, near: str | None) -> str:
     return "the units are microseconds, ms, seconds, minutes, hours, days and weeks (us, ms, s, min, h, d, w)"
 
 
-class Builder(Transformer_NonRecursive[Token, Any]):
-    """Builds one statement; what is wrong beyond grammar goes to `diagnostics`."""
+class Builder:
+    """Builds one statement; what is wrong beyond grammar goes to `diagnostics`.
+
+    The method named like a rule makes what the rule's children say. Where Python reserves the name (`in`, `or`, …), it
+    has an underscore behind.
+    """
 
     def __init__(self, source_name: str) -> None:
-        super().__init__(visit_tokens=False)
         self.source_name = source_name
         self.diagnostics: list[Diagnostic] = []
-
-    def _call_userfunc(self, tree: Tree[Token], new_children: list[Any] | None = None) -> Any:
-        """The method named like the rule; where Python reserves the name (`in`, `or`, …), with an underscore behind."""
-        method = getattr(self, tree.data, None) or getattr(self, f"{tree.data}_")
-        return method(tree.meta, tree.children if new_children is None else new_children)
-
-    def _span(self, meta: Meta) -> Span:
-        return Span(meta.start_pos, meta.end_pos, self.source_name)
 
     def _token_span(self, token: Token) -> Span:
         return Span(cast("int", token.start_pos), cast("int", token.end_pos), self.source_name)
@@ -81,36 +73,36 @@ class Builder(Transformer_NonRecursive[Token, Any]):
 
     # ---- names, types, durations -------------------------------------------------------------------------------------
 
-    def name(self, meta: Meta, children: list[Token]) -> ast.Name:
+    def name(self, span: Span, children: list[Token]) -> ast.Name:
         (token,) = children
-        return ast.Name(quoted_name(token) if token.type == "QUOTED" else token.value, self._span(meta))
+        return ast.Name(quoted_name(token) if token.type == "QUOTED" else token.value, span)
 
-    def dotted(self, _meta: Meta, children: list[ast.Name]) -> tuple[ast.Name, ...]:
+    def dotted(self, _span: Span, children: list[ast.Name]) -> tuple[ast.Name, ...]:
         return tuple(children)
 
-    def type(self, meta: Meta, children: list[Any]) -> ast.TypeExpr:
+    def type(self, span: Span, children: list[Any]) -> ast.TypeExpr:
         name, *numbers, arguments = children
-        return self._type(meta, name, numbers, arguments or [])
+        return self._type(span, name, numbers, arguments or [])
 
-    def plain_type(self, meta: Meta, children: list[Any]) -> ast.TypeExpr:
+    def plain_type(self, span: Span, children: list[Any]) -> ast.TypeExpr:
         name, *numbers = children
-        return self._type(meta, name, numbers, [])
+        return self._type(span, name, numbers, [])
 
-    def _type(self, meta: Meta, name: ast.Name, numbers: list[Token | None], arguments: list[Any]) -> ast.TypeExpr:
+    def _type(self, span: Span, name: ast.Name, numbers: list[Token | None], arguments: list[Any]) -> ast.TypeExpr:
         return ast.TypeExpr(
             name.text.upper(),
             tuple(self._whole(n) for n in numbers if n is not None),
             tuple(a for a in arguments if isinstance(a, ast.TypeExpr)),
             tuple(a for a in arguments if isinstance(a, ast.TypeField)),
-            self._span(meta),
+            span,
         )
 
-    def type_arguments(self, _meta: Meta, children: list[Any]) -> list[Any]:
+    def type_arguments(self, _span: Span, children: list[Any]) -> list[Any]:
         return children
 
-    def type_field(self, meta: Meta, children: list[Any]) -> ast.TypeField:
+    def type_field(self, span: Span, children: list[Any]) -> ast.TypeField:
         name, type_ = children
-        return ast.TypeField(name, type_, self._span(meta))
+        return ast.TypeField(name, type_, span)
 
     def _whole(self, token: Token) -> int:
         if token.isascii() and token.isdigit() and len(token) < 10:
@@ -120,7 +112,7 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         )
         return 1
 
-    def duration(self, meta: Meta, children: list[Any]) -> ast.Duration:
+    def duration(self, span: Span, children: list[Any]) -> ast.Duration:
         number, unit = children
         text = string_value(number).strip() if number.type == "STRING" else str(number)
         amount, glued = found.groups() if (found := _NUMBER.fullmatch(text)) else ("", text)
@@ -134,25 +126,25 @@ class Builder(Transformer_NonRecursive[Token, Any]):
             self._error(
                 "E0107",
                 "a duration without a unit",
-                self._span(meta),
+                span,
                 "the unit is missing",
                 hint=f"write `{amount} SECONDS`, say",
             )
         elif kind is None:
             self._error(
-                "E0107", f"`{word}` is no unit of time", unit.span if unit else self._span(meta), "unknown unit",
+                "E0107", f"`{word}` is no unit of time", unit.span if unit else span, "unknown unit",
                 hint=_unit_hint(word, near := _near_unit(word)), replacement=near if unit else None,
             )  # fmt: skip
-        return ast.Duration(amount or "1", kind or "SECOND", self._span(meta))
+        return ast.Duration(amount or "1", kind or "SECOND", span)
 
-    def offset(self, meta: Meta, children: list[Any]) -> ast.Duration:
+    def offset(self, span: Span, children: list[Any]) -> ast.Duration:
         sign, duration = children
         amount = f"-{duration.amount}" if sign == "-" else duration.amount
-        return ast.Duration(amount, duration.unit, self._span(meta))
+        return ast.Duration(amount, duration.unit, span)
 
     # ---- expressions -------------------------------------------------------------------------------------------------
 
-    def number(self, meta: Meta, children: list[Token]) -> ast.Literal:
+    def number(self, span: Span, children: list[Token]) -> ast.Literal:
         found = _NUMBER.fullmatch(children[0])
         assert found is not None
         digits, suffix = found.groups()
@@ -161,7 +153,7 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         if suffix:
             if suffix.upper() not in _SUFFIXES or (suffix.upper() in _INTEGERS and not whole):
                 self._error(
-                    "E0111", f"`{children[0]}` is no number", self._span(meta), f"`{suffix}` does not belong here",
+                    "E0111", f"`{children[0]}` is no number", span, f"`{suffix}` does not belong here",
                     notes=(
                         (
                             "a number may end in L (BIGINT), S (SMALLINT), Y (TINYINT), D (DOUBLE), F (FLOAT) "
@@ -171,36 +163,34 @@ class Builder(Transformer_NonRecursive[Token, Any]):
                 )  # fmt: skip
             else:
                 kind = _SUFFIXES[suffix.upper()]
-        return ast.Literal(kind, digits, self._span(meta))
+        return ast.Literal(kind, digits, span)
 
-    def string(self, meta: Meta, children: list[Token]) -> ast.Literal:
-        return ast.Literal("string", "".join(string_value(t) for t in children), self._span(meta))
+    def string(self, span: Span, children: list[Token]) -> ast.Literal:
+        return ast.Literal("string", "".join(string_value(t) for t in children), span)
 
-    def binary_literal(self, meta: Meta, children: list[Token]) -> ast.Literal:
+    def binary_literal(self, span: Span, children: list[Token]) -> ast.Literal:
         digits = children[0][2:-1]
         if not re.fullmatch(r"[0-9a-fA-F]*", digits):
-            self._error(
-                "E0111", f"`{children[0]}` is no binary literal", self._span(meta), "only digits and A to F are allowed"
-            )
+            self._error("E0111", f"`{children[0]}` is no binary literal", span, "only digits and A to F are allowed")
             digits = ""
-        return ast.Literal("binary", digits.upper(), self._span(meta))
+        return ast.Literal("binary", digits.upper(), span)
 
-    def boolean(self, meta: Meta, children: list[Token]) -> ast.Literal:
-        return ast.Literal("boolean", children[0].upper(), self._span(meta))
+    def boolean(self, span: Span, children: list[Token]) -> ast.Literal:
+        return ast.Literal("boolean", children[0].upper(), span)
 
-    def null(self, meta: Meta, _children: list[Token]) -> ast.Literal:
-        return ast.Literal("null", "NULL", self._span(meta))
+    def null(self, span: Span, _children: list[Token]) -> ast.Literal:
+        return ast.Literal("null", "NULL", span)
 
-    def typed_literal(self, meta: Meta, children: list[Token]) -> ast.Literal:
+    def typed_literal(self, span: Span, children: list[Token]) -> ast.Literal:
         keyword, text = children
-        return ast.Literal(cast("ast.LiteralKind", keyword.lower()), string_value(text), self._span(meta))
+        return ast.Literal(cast("ast.LiteralKind", keyword.lower()), string_value(text), span)
 
-    def interval(self, meta: Meta, children: list[ast.Duration]) -> ast.Interval:
-        return ast.Interval(tuple(children), self._span(meta))
+    def interval(self, span: Span, children: list[ast.Duration]) -> ast.Interval:
+        return ast.Interval(tuple(children), span)
 
-    def interval_of_fields(self, meta: Meta, children: list[Any]) -> ast.Interval | ast.Unary:
+    def interval_of_fields(self, span: Span, children: list[Any]) -> ast.Interval | ast.Unary:
         """`INTERVAL '1 02:03' DAY TO MINUTE` is the sum of its fields, as which it is printed."""
-        written, span = string_value(children[0]), self._span(meta)
+        written = string_value(children[0])
         first, last = (name.text.upper() for name in children[1:])
         found = interval_parts(written, first, last)
         if found is None:
@@ -213,58 +203,58 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         interval = ast.Interval(tuple(ast.Duration(amount, unit, span) for amount, unit in amounts), span)
         return ast.Unary("-", interval, span) if negative else interval
 
-    def column_name(self, meta: Meta, children: list[ast.Name]) -> ast.Reference:
-        return ast.Reference(tuple(children), self._span(meta))
+    def column_name(self, span: Span, children: list[ast.Name]) -> ast.Reference:
+        return ast.Reference(tuple(children), span)
 
-    def reference(self, meta: Meta, children: list[tuple[ast.Name, ...]]) -> ast.Reference:
-        return ast.Reference(children[0], self._span(meta))
+    def reference(self, span: Span, children: list[tuple[ast.Name, ...]]) -> ast.Reference:
+        return ast.Reference(children[0], span)
 
-    def member(self, meta: Meta, children: list[Any]) -> ast.Reference | ast.Member:
+    def member(self, span: Span, children: list[Any]) -> ast.Reference | ast.Member:
         operand, name = children
         if isinstance(operand, ast.Reference):
-            return ast.Reference((*operand.parts, name), self._span(meta))
-        return ast.Member(operand, name, self._span(meta))
+            return ast.Reference((*operand.parts, name), span)
+        return ast.Member(operand, name, span)
 
-    def index(self, meta: Meta, children: list[Any]) -> ast.Index:
-        return ast.Index(children[0], children[1], self._span(meta))
+    def index(self, span: Span, children: list[Any]) -> ast.Index:
+        return ast.Index(children[0], children[1], span)
 
-    def star(self, meta: Meta, _children: list[Any]) -> ast.Star:
-        return ast.Star(self._span(meta))
+    def star(self, span: Span, _children: list[Any]) -> ast.Star:
+        return ast.Star(span)
 
-    def argument_star(self, _meta: Meta, children: list[ast.Star]) -> ast.Star:
+    def argument_star(self, _span: Span, children: list[ast.Star]) -> ast.Star:
         return children[0]
 
-    def distinct(self, _meta: Meta, _children: list[Any]) -> bool:
+    def distinct(self, _span: Span, _children: list[Any]) -> bool:
         return True
 
-    def call(self, meta: Meta, children: list[Any]) -> ast.Call:
+    def call(self, span: Span, children: list[Any]) -> ast.Call:
         function, *rest = children
         if isinstance(rest[0], ast.Star):
-            return ast.Call(function, (rest[0],), False, self._span(meta))
+            return ast.Call(function, (rest[0],), False, span)
         distinct, *arguments = rest
-        return ast.Call(function, tuple(a for a in arguments if a is not None), bool(distinct), self._span(meta))
+        return ast.Call(function, tuple(a for a in arguments if a is not None), bool(distinct), span)
 
-    def running(self, meta: Meta, children: list[Any]) -> ast.Call:
-        return replace(self.call(meta, children), running=True)
+    def running(self, span: Span, children: list[Any]) -> ast.Call:
+        return replace(self.call(span, children), running=True)
 
-    def part_of_text(self, meta: Meta, children: list[Any]) -> ast.Call:
+    def part_of_text(self, span: Span, children: list[Any]) -> ast.Call:
         """`substring(x FROM 2 FOR 3)`, `trim('x' FROM y)`: calls with commas, as they are printed."""
         function, *arguments = children
         given, name = tuple(a for a in arguments if a is not None), function.text.lower()
         if name == "trim" and (side := _side(given[0])) is not None:
-            return ast.Call(ast.Name(side, function.span), given[1:], False, self._span(meta))
+            return ast.Call(ast.Name(side, function.span), given[1:], False, span)
         if name not in ("substring", "substr") and (name, len(given)) != ("trim", 2):
             commas = ", ".join("…" for _ in given)
             self._error(
-                "E0101", f"`{function.text}` has no FROM", self._span(meta), "its arguments are parted by commas",
+                "E0101", f"`{function.text}` has no FROM", span, "its arguments are parted by commas",
                 hint=f"write `{function.text}({commas})`",
             )  # fmt: skip
-        return ast.Call(function, given, False, self._span(meta))
+        return ast.Call(function, given, False, span)
 
-    def parenthesised(self, _meta: Meta, children: list[Any]) -> Any:
+    def parenthesised(self, _span: Span, children: list[Any]) -> Any:
         return children[0]
 
-    def equivalence(self, meta: Meta, children: list[tuple[ast.Name, ...] | None]) -> ast.Equivalence:
+    def equivalence(self, span: Span, children: list[tuple[ast.Name, ...] | None]) -> ast.Equivalence:
         dotted = [parts for parts in children if parts is not None]
         names = tuple(
             parts[0] if len(parts) == 1 else ast.Reference(parts, parts[0].span.to(parts[-1].span)) for parts in dotted
@@ -273,143 +263,143 @@ class Builder(Transformer_NonRecursive[Token, Any]):
             self._error(
                 "E0108",
                 "`[ ]` names no attribute",
-                self._span(meta),
+                span,
                 "an equivalence needs an attribute",
                 hint="write `[driver_id]`, say",
             )
-        return ast.Equivalence(names, self._span(meta))
+        return ast.Equivalence(names, span)
 
-    def unary(self, meta: Meta, children: list[Any]) -> ast.Unary:
+    def unary(self, span: Span, children: list[Any]) -> ast.Unary:
         operator, operand = children
         spelled = operator.upper()
-        return ast.Unary(cast("ast.UnaryOperator", _OPERATORS.get(spelled, spelled)), operand, self._span(meta))
+        return ast.Unary(cast("ast.UnaryOperator", _OPERATORS.get(spelled, spelled)), operand, span)
 
-    def minus(self, meta: Meta, children: list[Any]) -> ast.Unary:
-        return ast.Unary("-", children[0], self._span(meta))
+    def minus(self, span: Span, children: list[Any]) -> ast.Unary:
+        return ast.Unary("-", children[0], span)
 
-    def binary(self, meta: Meta, children: list[Any]) -> ast.Binary:
+    def binary(self, span: Span, children: list[Any]) -> ast.Binary:
         left, operator, right = children
         spelled = operator.upper()
-        return ast.Binary(cast("ast.BinaryOperator", _OPERATORS.get(spelled, spelled)), left, right, self._span(meta))
+        return ast.Binary(cast("ast.BinaryOperator", _OPERATORS.get(spelled, spelled)), left, right, span)
 
-    def negate(self, _meta: Meta, _children: list[Any]) -> bool:
+    def negate(self, _span: Span, _children: list[Any]) -> bool:
         return True
 
-    def between(self, meta: Meta, children: list[Any]) -> ast.Between:
+    def between(self, span: Span, children: list[Any]) -> ast.Between:
         operand, negated, low, high = children
-        return ast.Between(operand, low, high, bool(negated), self._span(meta))
+        return ast.Between(operand, low, high, bool(negated), span)
 
-    def in_(self, meta: Meta, children: list[Any]) -> ast.In:
+    def in_(self, span: Span, children: list[Any]) -> ast.In:
         operand, negated, *options = children
-        return ast.In(operand, tuple(options), bool(negated), self._span(meta))
+        return ast.In(operand, tuple(options), bool(negated), span)
 
-    def like(self, meta: Meta, children: list[Any]) -> ast.Like:
+    def like(self, span: Span, children: list[Any]) -> ast.Like:
         operand, negated, kind, pattern, escape = children
         spelled = cast("Literal['LIKE', 'ILIKE', 'RLIKE']", "RLIKE" if kind.upper() == "REGEXP" else kind.upper())
         escaped = string_value(escape) if escape else None
-        return ast.Like(operand, pattern, spelled, escaped, bool(negated), self._span(meta))
+        return ast.Like(operand, pattern, spelled, escaped, bool(negated), span)
 
-    def is_(self, meta: Meta, children: list[Any]) -> ast.Is:
+    def is_(self, span: Span, children: list[Any]) -> ast.Is:
         operand, negated, what = children
-        return ast.Is(operand, what.upper(), bool(negated), self._span(meta))
+        return ast.Is(operand, what.upper(), bool(negated), span)
 
-    def is_distinct(self, meta: Meta, children: list[Any]) -> ast.IsDistinct:
+    def is_distinct(self, span: Span, children: list[Any]) -> ast.IsDistinct:
         left, negated, right = children
-        return ast.IsDistinct(left, right, bool(negated), self._span(meta))
+        return ast.IsDistinct(left, right, bool(negated), span)
 
-    def case_operand(self, _meta: Meta, children: list[Any]) -> Any:
+    def case_operand(self, _span: Span, children: list[Any]) -> Any:
         return children[0]
 
-    def branch(self, meta: Meta, children: list[Any]) -> ast.Branch:
-        return ast.Branch(children[0], children[1], self._span(meta))
+    def branch(self, span: Span, children: list[Any]) -> ast.Branch:
+        return ast.Branch(children[0], children[1], span)
 
-    def case(self, meta: Meta, children: list[Any]) -> ast.Case:
+    def case(self, span: Span, children: list[Any]) -> ast.Case:
         operand, *branches, otherwise = children
-        return ast.Case(operand, tuple(branches), otherwise, self._span(meta))
+        return ast.Case(operand, tuple(branches), otherwise, span)
 
-    def cast(self, meta: Meta, children: list[Any]) -> ast.Cast:
-        return ast.Cast(children[0], children[1], False, self._span(meta))
+    def cast(self, span: Span, children: list[Any]) -> ast.Cast:
+        return ast.Cast(children[0], children[1], False, span)
 
-    def try_cast(self, meta: Meta, children: list[Any]) -> ast.Cast:
-        return ast.Cast(children[0], children[1], True, self._span(meta))
+    def try_cast(self, span: Span, children: list[Any]) -> ast.Cast:
+        return ast.Cast(children[0], children[1], True, span)
 
     double_colon = cast
 
-    def extract(self, meta: Meta, children: list[Any]) -> ast.Extract:
-        return ast.Extract(children[0].text.upper(), children[1], self._span(meta))
+    def extract(self, span: Span, children: list[Any]) -> ast.Extract:
+        return ast.Extract(children[0].text.upper(), children[1], span)
 
     # ---- patterns ----------------------------------------------------------------------------------------------------
 
-    def name_argument(self, meta: Meta, children: list[ast.Name]) -> ast.Reference:
-        return ast.Reference(tuple(children), self._span(meta))
+    def name_argument(self, span: Span, children: list[ast.Name]) -> ast.Reference:
+        return ast.Reference(tuple(children), span)
 
-    def arguments(self, _meta: Meta, children: list[Any]) -> tuple[Any, ...]:
+    def arguments(self, _span: Span, children: list[Any]) -> tuple[Any, ...]:
         return tuple(c for c in children if c is not None)
 
-    def atom(self, meta: Meta, children: list[Any]) -> ast.Atom:
-        return ast.Atom(children[0], children[1], None, self._span(meta))
+    def atom(self, span: Span, children: list[Any]) -> ast.Atom:
+        return ast.Atom(children[0], children[1], None, span)
 
-    def of_stream(self, meta: Meta, children: list[ast.Name]) -> ast.Atom:
-        return ast.Atom(children[1], None, None, self._span(meta), children[0])
+    def of_stream(self, span: Span, children: list[ast.Name]) -> ast.Atom:
+        return ast.Atom(children[1], None, None, span, children[0])
 
-    def type_name(self, _meta: Meta, children: list[ast.Name | None]) -> tuple[ast.Name | None, ast.Name | None]:
+    def type_name(self, _span: Span, children: list[ast.Name | None]) -> tuple[ast.Name | None, ast.Name | None]:
         """The stream, where it is said, and the name."""
         first, second = children
         return (None, first) if second is None else (first, second)
 
-    def any_event(self, meta: Meta, _children: list[Any]) -> ast.AnyEvent:
-        return ast.AnyEvent(None, self._span(meta))
+    def any_event(self, span: Span, _children: list[Any]) -> ast.AnyEvent:
+        return ast.AnyEvent(None, span)
 
-    def group(self, meta: Meta, children: list[ast.Pattern]) -> ast.Pattern:
-        return children[0] if len(children) == 1 else Seq(tuple(children), self._span(meta))
+    def group(self, span: Span, children: list[ast.Pattern]) -> ast.Pattern:
+        return children[0] if len(children) == 1 else Seq(tuple(children), span)
 
-    def seq(self, meta: Meta, children: list[ast.Pattern]) -> ast.Pattern:
-        return Seq(tuple(children), self._span(meta))
+    def seq(self, span: Span, children: list[ast.Pattern]) -> ast.Pattern:
+        return Seq(tuple(children), span)
 
-    def and_(self, meta: Meta, children: list[ast.Pattern]) -> ast.Pattern:
-        return And(tuple(children), self._span(meta))
+    def and_(self, span: Span, children: list[ast.Pattern]) -> ast.Pattern:
+        return And(tuple(children), span)
 
-    def or_(self, meta: Meta, children: list[ast.Pattern]) -> ast.Pattern:
-        return Or(tuple(children), self._span(meta))
+    def or_(self, span: Span, children: list[ast.Pattern]) -> ast.Pattern:
+        return Or(tuple(children), span)
 
-    def some(self, meta: Meta, children: list[ast.Pattern]) -> ast.Pattern:
-        return Some(tuple(children), self._span(meta))
+    def some(self, span: Span, children: list[ast.Pattern]) -> ast.Pattern:
+        return Some(tuple(children), span)
 
-    def next(self, meta: Meta, children: list[ast.Pattern]) -> ast.Pattern:
-        return Selected(self.group(meta, children), "NEXT", self._span(meta))
+    def next(self, span: Span, children: list[ast.Pattern]) -> ast.Pattern:
+        return Selected(self.group(span, children), "NEXT", span)
 
-    def contiguous(self, meta: Meta, children: list[ast.Pattern]) -> ast.Pattern:
-        return Selected(self.group(meta, children), "CONTIGUOUS", self._span(meta))
+    def contiguous(self, span: Span, children: list[ast.Pattern]) -> ast.Pattern:
+        return Selected(self.group(span, children), "CONTIGUOUS", span)
 
-    def plus(self, _meta: Meta, _children: list[Any]) -> tuple[int, int | None]:
+    def plus(self, _span: Span, _children: list[Any]) -> tuple[int, int | None]:
         return 1, None
 
-    def optional(self, _meta: Meta, _children: list[Any]) -> tuple[int, int | None]:
+    def optional(self, _span: Span, _children: list[Any]) -> tuple[int, int | None]:
         return 0, 1
 
-    def reluctant(self, _meta: Meta, _children: list[Any]) -> bool:
+    def reluctant(self, _span: Span, _children: list[Any]) -> bool:
         return True
 
-    def at_least(self, _meta: Meta, _children: list[Any]) -> bool:
+    def at_least(self, _span: Span, _children: list[Any]) -> bool:
         return True
 
-    def bounds(self, _meta: Meta, children: list[Any]) -> tuple[int, int | None]:
+    def bounds(self, _span: Span, children: list[Any]) -> tuple[int, int | None]:
         least = self._whole(children[0])
         if len(children) == 1 or children[1] is None:
             return least, least
         return least, None if children[1] is True else self._whole(children[1])
 
-    def quantifier(self, meta: Meta, children: list[Any]) -> tuple[int, int | None, bool, Span]:
+    def quantifier(self, span: Span, children: list[Any]) -> tuple[int, int | None, bool, Span]:
         bounds, reluctant = children
         least, most = (0, None) if isinstance(bounds, ast.Star) else bounds
-        return least, most, bool(reluctant), self._span(meta)
+        return least, most, bool(reluctant), span
 
-    def element(self, meta: Meta, children: list[Any]) -> ast.Pattern:
+    def element(self, span: Span, children: list[Any]) -> ast.Pattern:
         body, *quantifiers, alias = children
         if alias is not None:
             body = self._with_alias(body, alias)
-        for least, most, reluctant, span in quantifiers:
-            body = Repeat(body, least, most, reluctant, self._span(meta).to(span))
+        for least, most, reluctant, last in quantifiers:
+            body = Repeat(body, least, most, reluctant, span.to(last))
         return cast("ast.Pattern", body)
 
     def _with_alias(self, body: ast.Pattern, alias: ast.Name) -> ast.Pattern:
@@ -427,25 +417,25 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         )  # fmt: skip
         return body
 
-    def negation(self, meta: Meta, children: list[Any]) -> ast.Pattern:
-        return Not(children[0], children[1], self._span(meta))
+    def negation(self, span: Span, children: list[Any]) -> ast.Pattern:
+        return Not(children[0], children[1], span)
 
     # ---- statements --------------------------------------------------------------------------------------------------
 
-    def import_(self, meta: Meta, children: list[Any]) -> ast.Import:
+    def import_(self, span: Span, children: list[Any]) -> ast.Import:
         (what,) = children
         if isinstance(what, Token):
-            return ast.Import(None, string_value(what), self._span(meta))
-        return ast.Import(what, None, self._span(meta))
+            return ast.Import(None, string_value(what), span)
+        return ast.Import(what, None, span)
 
-    def column(self, meta: Meta, children: list[Any]) -> ast.Column:
+    def column(self, span: Span, children: list[Any]) -> ast.Column:
         name, type_, expression = (*children, None)[:3]
-        return ast.Column(name, type_, expression, self._span(meta))
+        return ast.Column(name, type_, expression, span)
 
-    def computed(self, _meta: Meta, children: list[ast.Expression]) -> ast.Expression:
+    def computed(self, _span: Span, children: list[ast.Expression]) -> ast.Expression:
         return children[0]
 
-    def time_unit(self, _meta: Meta, children: list[ast.Name]) -> tuple[str, Any]:
+    def time_unit(self, _span: Span, children: list[ast.Name]) -> tuple[str, Any]:
         unit = {"SECOND": "s", "MILLISECOND": "ms", "MICROSECOND": "us"}.get(UNITS.get(children[0].text.lower(), ""))
         if unit is None:
             self._error(
@@ -454,15 +444,14 @@ class Builder(Transformer_NonRecursive[Token, Any]):
             )  # fmt: skip
         return "unit", unit
 
-    def time_order(self, _meta: Meta, children: list[ast.Name]) -> tuple[str, Any]:
+    def time_order(self, _span: Span, children: list[ast.Name]) -> tuple[str, Any]:
         return "order_by", tuple(children)
 
-    def time_watermark(self, _meta: Meta, children: list[ast.Duration]) -> tuple[str, Any]:
+    def time_watermark(self, _span: Span, children: list[ast.Duration]) -> tuple[str, Any]:
         return "watermark", children[0]
 
-    def event_time(self, meta: Meta, children: list[Any]) -> ast.EventTime:
+    def event_time(self, span: Span, children: list[Any]) -> ast.EventTime:
         column, *options = children
-        span = self._span(meta)
         chosen: dict[str, Any] = {}
         for key, value in options:
             if key in chosen:
@@ -472,23 +461,23 @@ class Builder(Transformer_NonRecursive[Token, Any]):
             chosen[key] = value
         return ast.EventTime(column, **chosen, span=span)
 
-    def event_type(self, meta: Meta, children: list[Any]) -> ast.EventType:
+    def event_type(self, span: Span, children: list[Any]) -> ast.EventType:
         column, *types = children
         listed = tuple(t for t in types if t is not None)
-        return ast.EventType(column, listed or None, self._span(meta))
+        return ast.EventType(column, listed or None, span)
 
-    def from_(self, meta: Meta, children: list[Any]) -> ast.From:
+    def from_(self, span: Span, children: list[Any]) -> ast.From:
         form, path, *options = children
-        return ast.From(form.text.lower(), string_value(path), tuple(filter(None, options)), self._span(meta))
+        return ast.From(form.text.lower(), string_value(path), tuple(filter(None, options)), span)
 
-    def from_query(self, meta: Meta, children: list[ast.Name]) -> ast.FromQuery:
-        return ast.FromQuery(children[0], self._span(meta))
+    def from_query(self, span: Span, children: list[ast.Name]) -> ast.FromQuery:
+        return ast.FromQuery(children[0], span)
 
-    def source_option(self, _meta: Meta, children: list[Any]) -> tuple[ast.Name, str]:
+    def source_option(self, _span: Span, children: list[Any]) -> tuple[ast.Name, str]:
         name, value = children
         return name, value.text
 
-    def stream(self, meta: Meta, children: list[Any]) -> ast.Stream:
+    def stream(self, span: Span, children: list[Any]) -> ast.Stream:
         name, *rest = children
         parts: dict[str, Any] = {}
         for node in rest:
@@ -506,7 +495,7 @@ class Builder(Transformer_NonRecursive[Token, Any]):
                 hint=f"declare them: `STREAM {name_text(name)} (at TIMESTAMP, …)`; a stream of the rows of a query has "
                 "theirs: `FROM QUERY q`",
             )  # fmt: skip
-        return ast.Stream(name, columns, **parts, span=self._span(meta))
+        return ast.Stream(name, columns, **parts, span=span)
 
     def _once(self, parts: dict[str, Any], key: str, node: Any, clause: str) -> None:
         if key in parts:
@@ -519,89 +508,88 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         else:
             parts[key] = node
 
-    def derived_event(self, meta: Meta, children: list[Any]) -> ast.DerivedEvent:
+    def derived_event(self, span: Span, children: list[Any]) -> ast.DerivedEvent:
         name, (stream, base), where = children
-        return ast.DerivedEvent(name, base, where, self._span(meta), stream)
+        return ast.DerivedEvent(name, base, where, span, stream)
 
-    def parameters(self, _meta: Meta, children: list[ast.Name | None]) -> tuple[ast.Name, ...]:
+    def parameters(self, _span: Span, children: list[ast.Name | None]) -> tuple[ast.Name, ...]:
         return tuple(c for c in children if c is not None)
 
-    def named_pattern(self, meta: Meta, children: list[Any]) -> ast.NamedPattern:
+    def named_pattern(self, span: Span, children: list[Any]) -> ast.NamedPattern:
         name, parameters, pattern, where = children
-        return ast.NamedPattern(name, parameters, pattern, where, self._span(meta))
+        return ast.NamedPattern(name, parameters, pattern, where, span)
 
-    def function(self, meta: Meta, children: list[Any]) -> ast.Function:
+    def function(self, span: Span, children: list[Any]) -> ast.Function:
         name, parameters, body = children
-        return ast.Function(name, parameters, body, self._span(meta))
+        return ast.Function(name, parameters, body, span)
 
-    def item(self, meta: Meta, children: list[Any]) -> ast.Item:
-        return ast.Item(children[0], children[1], self._span(meta))
+    def item(self, span: Span, children: list[Any]) -> ast.Item:
+        return ast.Item(children[0], children[1], span)
 
-    def star_item(self, meta: Meta, children: list[ast.Star]) -> ast.Item:
-        return ast.Item(children[0], None, self._span(meta))
+    def star_item(self, span: Span, children: list[ast.Star]) -> ast.Item:
+        return ast.Item(children[0], None, span)
 
-    def return_(self, meta: Meta, children: list[Any]) -> tuple[str, str, Any, Span]:
+    def return_(self, span: Span, children: list[Any]) -> tuple[str, str, Any, Span]:
         word, *items = children
-        span, each = self._span(meta), word is not None and word.type == "EACH"
+        each = word is not None and word.type == "EACH"
         return "returns", "RETURN", ast.Return(tuple(items), word is not None, each, span), span
 
-    def match_pattern(self, meta: Meta, children: list[Any]) -> tuple[str, str, Any, Span]:
-        return "pattern", "PATTERN", children[0], self._span(meta)
+    def match_pattern(self, span: Span, children: list[Any]) -> tuple[str, str, Any, Span]:
+        return "pattern", "PATTERN", children[0], span
 
-    def where(self, meta: Meta, children: list[Any]) -> tuple[str, str, Any, Span]:
-        return "where", "WHERE", children[0], self._span(meta)
+    def where(self, span: Span, children: list[Any]) -> tuple[str, str, Any, Span]:
+        return "where", "WHERE", children[0], span
 
-    def group_item(self, meta: Meta, children: list[Any]) -> ast.GroupItem:
-        return ast.GroupItem(children[0], self._span(meta))
+    def group_item(self, span: Span, children: list[Any]) -> ast.GroupItem:
+        return ast.GroupItem(children[0], span)
 
-    def group_by(self, meta: Meta, children: list[ast.GroupItem]) -> tuple[str, str, Any, Span]:
-        return "group_by", "GROUP BY", tuple(children), self._span(meta)
+    def group_by(self, span: Span, children: list[ast.GroupItem]) -> tuple[str, str, Any, Span]:
+        return "group_by", "GROUP BY", tuple(children), span
 
-    def having(self, meta: Meta, children: list[Any]) -> tuple[str, str, Any, Span]:
-        return "having", "HAVING", children[0], self._span(meta)
+    def having(self, span: Span, children: list[Any]) -> tuple[str, str, Any, Span]:
+        return "having", "HAVING", children[0], span
 
-    def unbounded(self, meta: Meta, _children: list[Any]) -> ast.Unbounded:
-        return ast.Unbounded(self._span(meta))
+    def unbounded(self, span: Span, _children: list[Any]) -> ast.Unbounded:
+        return ast.Unbounded(span)
 
-    def session(self, meta: Meta, children: list[ast.Duration]) -> ast.Session:
-        return ast.Session(children[0], self._span(meta))
+    def session(self, span: Span, children: list[ast.Duration]) -> ast.Session:
+        return ast.Session(children[0], span)
 
-    def within(self, meta: Meta, children: list[Any]) -> tuple[str, str, Any, Span]:
-        return "within", "WITHIN", children, self._span(meta)
+    def within(self, span: Span, children: list[Any]) -> tuple[str, str, Any, Span]:
+        return "within", "WITHIN", children, span
 
-    def window(self, meta: Meta, children: list[Any]) -> tuple[str, str, Any, Span]:
-        return "window", "WINDOW", children, self._span(meta)
+    def window(self, span: Span, children: list[Any]) -> tuple[str, str, Any, Span]:
+        return "window", "WINDOW", children, span
 
-    def from_stream(self, meta: Meta, children: list[Any]) -> tuple[str, str, Any, Span]:
-        return "streams", "FROM", tuple(children), self._span(meta)
+    def from_stream(self, span: Span, children: list[Any]) -> tuple[str, str, Any, Span]:
+        return "streams", "FROM", tuple(children), span
 
-    def select(self, meta: Meta, children: list[Token]) -> tuple[str, str, Any, Span]:
-        return "select", "SELECT", children[0].upper(), self._span(meta)
+    def select(self, span: Span, children: list[Token]) -> tuple[str, str, Any, Span]:
+        return "select", "SELECT", children[0].upper(), span
 
-    def after_match(self, meta: Meta, children: list[ast.AfterMatch]) -> tuple[str, str, Any, Span]:
-        return "after_match", "AFTER MATCH", children[0], self._span(meta)
+    def after_match(self, span: Span, children: list[ast.AfterMatch]) -> tuple[str, str, Any, Span]:
+        return "after_match", "AFTER MATCH", children[0], span
 
-    def skip_to_next(self, meta: Meta, _children: list[Any]) -> ast.AfterMatch:
-        return ast.AfterMatch("TO NEXT EVENT", span=self._span(meta))
+    def skip_to_next(self, span: Span, _children: list[Any]) -> ast.AfterMatch:
+        return ast.AfterMatch("TO NEXT EVENT", span=span)
 
-    def skip_past_last(self, meta: Meta, _children: list[Any]) -> ast.AfterMatch:
-        return ast.AfterMatch("PAST LAST EVENT", span=self._span(meta))
+    def skip_past_last(self, span: Span, _children: list[Any]) -> ast.AfterMatch:
+        return ast.AfterMatch("PAST LAST EVENT", span=span)
 
-    def skip_to_first(self, meta: Meta, children: list[ast.Reference]) -> ast.AfterMatch:
-        return ast.AfterMatch("TO FIRST", children[0], span=self._span(meta))
+    def skip_to_first(self, span: Span, children: list[ast.Reference]) -> ast.AfterMatch:
+        return ast.AfterMatch("TO FIRST", children[0], span=span)
 
-    def skip_to_last(self, meta: Meta, children: list[ast.Reference]) -> ast.AfterMatch:
-        return ast.AfterMatch("TO LAST", children[0], span=self._span(meta))
+    def skip_to_last(self, span: Span, children: list[ast.Reference]) -> ast.AfterMatch:
+        return ast.AfterMatch("TO LAST", children[0], span=span)
 
-    def skip_for(self, meta: Meta, children: list[ast.Duration]) -> ast.AfterMatch:
-        return ast.AfterMatch("FOR", duration=children[0], span=self._span(meta))
+    def skip_for(self, span: Span, children: list[ast.Duration]) -> ast.AfterMatch:
+        return ast.AfterMatch("FOR", duration=children[0], span=span)
 
-    def clause(self, _meta: Meta, children: list[Any]) -> Any:
+    def clause(self, _span: Span, children: list[Any]) -> Any:
         return children[0]
 
-    def query(self, meta: Meta, children: list[Any]) -> ast.Query | None:
+    def query(self, span: Span, children: list[Any]) -> ast.Query | None:
         name, *clauses = children
-        span = self._span(meta)
         parts: dict[str, Any] = {}
         first: dict[str, Span] = {}
         for key, word, value, clause_span in clauses:
@@ -639,36 +627,36 @@ class Builder(Transformer_NonRecursive[Token, Any]):
 
     bare_query = query
 
-    def query_label(self, _meta: Meta, children: list[Any]) -> tuple[ast.Name, str]:
+    def query_label(self, _span: Span, children: list[Any]) -> tuple[ast.Name, str]:
         name, value = children
         return name, value.text
 
-    def labels(self, meta: Meta, children: list[tuple[ast.Name, str]]) -> tuple[str, str, Any, Span]:
-        return "labels", "WITH", tuple(children), self._span(meta)
+    def labels(self, span: Span, children: list[tuple[ast.Name, str]]) -> tuple[str, str, Any, Span]:
+        return "labels", "WITH", tuple(children), span
 
-    def row(self, meta: Meta, children: list[Any]) -> ast.Row:
-        return ast.Row(tuple(children), self._span(meta))
+    def row(self, span: Span, children: list[Any]) -> ast.Row:
+        return ast.Row(tuple(children), span)
 
-    def value_columns(self, _meta: Meta, children: list[ast.Name]) -> tuple[ast.Name, ...]:
+    def value_columns(self, _span: Span, children: list[ast.Name]) -> tuple[ast.Name, ...]:
         return tuple(children)
 
-    def values(self, meta: Meta, children: list[Any]) -> ast.Values:
+    def values(self, span: Span, children: list[Any]) -> ast.Values:
         columns, *rows = children
-        return ast.Values(columns, tuple(rows), self._span(meta))
+        return ast.Values(columns, tuple(rows), span)
 
-    def no_rows(self, _meta: Meta, _children: list[Any]) -> None:
+    def no_rows(self, _span: Span, _children: list[Any]) -> None:
         return None
 
-    def given(self, meta: Meta, children: list[Any]) -> ast.Given:
+    def given(self, span: Span, children: list[Any]) -> ast.Given:
         stream, values = children
-        return ast.Given(stream, values, self._span(meta))
+        return ast.Given(stream, values, span)
 
-    def expect(self, _meta: Meta, children: list[ast.Values | None]) -> ast.Values | None:
+    def expect(self, _span: Span, children: list[ast.Values | None]) -> ast.Values | None:
         return children[0]
 
-    def test(self, meta: Meta, children: list[Any]) -> ast.Test:
+    def test(self, span: Span, children: list[Any]) -> ast.Test:
         name, query, *given, expected = children
-        return ast.Test(name, query, tuple(given), expected, self._span(meta))
+        return ast.Test(name, query, tuple(given), expected, span)
 
     def _settle_window(self, parts: dict[str, Any], first: dict[str, Span]) -> None:
         """`WINDOW d SLIDE s` alone means `WITHIN d SLIDE s`; both together are reserved."""
@@ -683,7 +671,7 @@ class Builder(Transformer_NonRecursive[Token, Any]):
         else:
             parts["within"] = window
 
-    def statement(self, _meta: Meta, children: list[Any]) -> Any:
+    def statement(self, _span: Span, children: list[Any]) -> Any:
         return children[0]
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from lark.common import LexerConf
 
-    from .raw_tokens import RawToken
+    from .raw_tokens import Kind, RawToken
 
 _ENDS_OPERAND = frozenset(
     {",", ")", ".", "=", "<", ">", "<=", ">=", "<>", "!=", "+", "/", "%", "IS", "AS", "BETWEEN", "IN", "LIKE"}
@@ -38,7 +38,13 @@ _BEHIND_OPERAND = frozenset(
     {"NOT", "DIV", "ILIKE", "RLIKE", "REGEXP", "ESCAPE", "WHEN", "ELSE", "END", "FOR", "SLIDE", "OFFSET", "AFTER"}
 )
 _DEEPER = {"(": 1, ")": -1}
+# Words that decide even where they are no keywords, as GROUP in the pattern of a MATCH_RECOGNIZE.
+_LOOKED_AT = _AFTER_PATTERN | _BEHIND_OPERAND | _GENERIC_TYPES | {"UNBOUNDED"}
 _KINDS = {"QUOTED": "QUOTED", "NUMBER": "NUMBER", "STRING": "STRING", "BINARY": "BINARY"}
+_ANY_OF: dict[Kind, str] = {
+    "WORD": "a word", "QUOTED": "a quoted name", "NUMBER": "a number", "STRING": "a string", "BINARY": "a binary",
+    "UNKNOWN": "unknown",
+}  # fmt: skip
 
 
 class KeywordLexer(Lexer):
@@ -48,6 +54,20 @@ class KeywordLexer(Lexer):
 
     def __init__(self, configuration: LexerConf) -> None:
         self.terminals = {t.pattern.value: t.name for t in configuration.terminals if isinstance(t.pattern, PatternStr)}
+        self._told_apart = _LOOKED_AT.union(self.terminals)
+
+    def shape(self, tokens: tuple[RawToken, ...]) -> tuple[str, ...]:
+        """What `tokens` and the parser look at: two texts of one shape differ in names and values."""
+        told_apart, shape = self._told_apart, list[str]()
+        for token in tokens:
+            kind = token.kind
+            if kind == "OPERATOR":
+                shape.append(token.text)
+            elif kind == "WORD" and (word := token.text.upper()) in told_apart:
+                shape.append(word)
+            else:
+                shape.append(_ANY_OF[kind])
+        return tuple(shape)
 
     def lex(self, lexer_state: Any, parser_state: Any) -> Iterator[Token]:
         return self.tokens(lexer_state.text, parser_state.parse_conf.states, parser_state.state_stack)
@@ -64,24 +84,24 @@ class KeywordLexer(Lexer):
                 if text in (">>", ">>>") and angles >= len(text):  # ARRAY<ARRAY<INT>>
                     name = self.terminals[">"]
                     for at in range(start, token.end):
-                        yield _token(name, ">", at, at + 1)
+                        yield token_of(name, ">", at, at + 1)
                 else:
                     name = self.terminals.get(text, "UNKNOWN")
-                    yield _token(name, text, start, token.end)
+                    yield token_of(name, text, start, token.end)
                 depth += _DEEPER.get(text, 0)
                 if angles and name == self.terminals[">"]:
                     angles -= len(text)
                 continue
             if kind != "WORD":
-                yield _token(_KINDS.get(kind, "UNKNOWN"), text, start, token.end)
+                yield token_of(_KINDS.get(kind, "UNKNOWN"), text, start, token.end)
                 continue
             word = text.upper()
             following = tokens[i + 1] if i + 1 < len(tokens) else None
             if word not in self.terminals or not self._is_keyword(word, following, accepted, in_pattern and depth > 0):
-                yield _token("NAME", text, start, token.end)
+                yield token_of("NAME", text, start, token.end)
                 continue
             name = self.terminals[word]
-            yield _token(name, text, start, token.end)
+            yield token_of(name, text, start, token.end)
             if name in _CLAUSES and not (in_pattern and depth):  # a NOT has a WITHIN of its own
                 in_pattern = name == "PATTERN"
 
@@ -152,7 +172,7 @@ class Accepted:
         return False
 
 
-def _token(name: str, text: str, start: int, end: int) -> Token:
+def token_of(name: str, text: str, start: int, end: int) -> Token:
     """As `Token(…)` makes it, which takes seven times as long to look at what it is given."""
     token = str.__new__(Token, text)
     token.type, token.value, token.start_pos, token.end_pos = name, text, start, end

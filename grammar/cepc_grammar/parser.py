@@ -17,11 +17,11 @@ from .keywords import KeywordLexer
 from .lost import NOTHING_LOST, Lost, lost_in
 from .nesting import too_deep
 from .raw_tokens import Comments, RawToken
+from .shapes import Shapes
 from .source import Source, Span
 from .statements import NEW_STATEMENT_WORDS, STATEMENT_WORDS, StatementTokens, split_statements
 from .tables import parser
 from .tokens import tokenize
-from .trees import Trees
 from .wellformed import misplaced
 
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ def _lark() -> Lark:
 
 
 @cache
-def _trees() -> Trees:
-    return Trees(_lark())
+def _shapes() -> Shapes:
+    return Shapes(_lark())
 
 
 def parse(source: Source) -> Parsed:
@@ -123,8 +123,11 @@ def pattern_of(source: Source, tokens: tuple[RawToken, ...]) -> ast.Pattern | No
         opened = sum({"(": 1, ")": -1}.get(token.text, 0) for token in tokens[:end])
         last = tokens[end - 1].end
         closing = (RawToken("OPERATOR", ")", last, last, False),) * opened
-        tree = _trees().tree((*head, *tokens[:end], *closing), "statement")
-        statement: Any = None if tree is None or too_deep(tree, source.name) else Builder(source.name).transform(tree)
+        whole = (*head, *tokens[:end], *closing)
+        shape = _shapes().find(whole, "statement")
+        if shape is None or shape.too_deep is not None:
+            continue
+        statement = shape.built(whole, Builder(source.name))
         if isinstance(statement, ast.NamedPattern):
             return statement.pattern
     return None
@@ -138,17 +141,17 @@ def _parse_statement(
 ) -> tuple[ast.Statement | None, list[Diagnostic], StatementTokens | None]:
     """The statement, what is wrong, and what is left when the `;` before another statement was forgotten."""
     start = "bare_query" if piece.bare else "statement"
-    tree = _trees().tree(piece.tokens, start)
-    if tree is None:
+    shape = _shapes().find(piece.tokens, start)
+    if shape is None:
         try:
             _lark().parse(piece.tokens, start=start)
         except UnexpectedToken as error:
             return _recover(source, piece, error)
-    assert tree is not None  # Lark accepts no more
-    if (deep := too_deep(tree, source.name)) is not None:
-        return None, [deep], None
+    assert shape is not None  # Lark accepts no more
+    if shape.too_deep is not None:
+        return None, [too_deep(shape.too_deep.span(piece.tokens, source.name))], None
     builder = Builder(source.name)
-    statement: Any = builder.transform(tree)
+    statement: Any = shape.built(piece.tokens, builder)
     found = builder.diagnostics
     # Most statements have no bracket, and looking for a misplaced one is a walk over the whole tree.
     if statement is not None and any(token.text == "[" for token in piece.tokens):

@@ -1,4 +1,4 @@
-"""Parse trees of SQL to its abstract syntax: what a program's builder does not know."""
+"""SQL as abstract syntax: what a program's builder does not know."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ from .syntax import (
 
 if TYPE_CHECKING:
     from lark import Token
-    from lark.tree import Meta
+
+    from ..source import Span
 
 MOST_PERMUTED: Final = 5
 """Operands of PERMUTE, which is written out: there are 120 orders of five."""
@@ -42,37 +43,37 @@ class SqlBuilder(Builder):
 
     # ---- expressions -------------------------------------------------------------------------------------------------
 
-    def final(self, meta: Meta, children: list[Any]) -> ast.Call:
-        inner = self.call(meta, children)
-        return ast.Call(ast.Name(FINAL, self._span(meta)), (inner,), False, self._span(meta))
+    def final(self, span: Span, children: list[Any]) -> ast.Call:
+        inner = self.call(span, children)
+        return ast.Call(ast.Name(FINAL, span), (inner,), False, span)
 
-    def all_columns(self, meta: Meta, children: list[Any]) -> ast.Reference:
+    def all_columns(self, span: Span, children: list[Any]) -> ast.Reference:
         operand, star = children
         if not isinstance(operand, ast.Reference) or len(operand.parts) > 1:
-            self._error("E0951", "`.*` cannot stand here", self._span(meta), "it stands behind a pattern variable")
+            self._error("E0951", "`.*` cannot stand here", span, "it stands behind a pattern variable")
             operand = ast.Reference((ast.Name("?", star.span),), star.span)
-        return ast.Reference((*operand.parts, ast.Name(ALL_COLUMNS, star.span)), self._span(meta))
+        return ast.Reference((*operand.parts, ast.Name(ALL_COLUMNS, star.span)), span)
 
     def _reference(self, parts: tuple[ast.Name, ...]) -> ast.Reference:
         return ast.Reference(parts, parts[0].span.to(parts[-1].span))
 
     # ---- the clause --------------------------------------------------------------------------------------------------
 
-    def match_recognize(self, meta: Meta, children: list[Any]) -> MatchRecognize:
+    def match_recognize(self, span: Span, children: list[Any]) -> MatchRecognize:
         partition, order, measures, rows, skip, pattern, bound, subsets, definitions = children
         return MatchRecognize(
             partition or (), order or (), measures or (), rows or RowsPerMatch(False), skip or RowSkip("PAST LAST ROW"),
-            Nothing(self._span(meta)) if pattern is None else pattern,
-            bound, subsets or (), definitions or (), self._span(meta),
+            Nothing(span) if pattern is None else pattern,
+            bound, subsets or (), definitions or (), span,
         )  # fmt: skip
 
-    def partition_by(self, _meta: Meta, children: list[ast.Expression]) -> tuple[ast.Reference, ...]:
+    def partition_by(self, _span: Span, children: list[ast.Expression]) -> tuple[ast.Reference, ...]:
         return tuple(self._key(child, "PARTITION BY") for child in children)
 
-    def order_by(self, _meta: Meta, children: list[SortKey]) -> tuple[SortKey, ...]:
+    def order_by(self, _span: Span, children: list[SortKey]) -> tuple[SortKey, ...]:
         return tuple(children)
 
-    def sort_key(self, _meta: Meta, children: list[Any]) -> SortKey:
+    def sort_key(self, _span: Span, children: list[Any]) -> SortKey:
         column, direction, nulls = children
         descending = direction is not None and direction.upper() == "DESC"
         nulls_first = not descending if nulls is None else nulls.upper() == "FIRST"
@@ -91,123 +92,123 @@ class SqlBuilder(Builder):
         )
         return ast.Reference((ast.Name("?", written.span),), written.span)
 
-    def measures(self, _meta: Meta, children: list[ClauseMeasure]) -> tuple[ClauseMeasure, ...]:
+    def measures(self, _span: Span, children: list[ClauseMeasure]) -> tuple[ClauseMeasure, ...]:
         return tuple(children)
 
-    def measure(self, _meta: Meta, children: list[Any]) -> ClauseMeasure:
+    def measure(self, _span: Span, children: list[Any]) -> ClauseMeasure:
         return ClauseMeasure(*children)
 
-    def rows_per_match(self, meta: Meta, children: list[RowsPerMatch]) -> RowsPerMatch:
-        return RowsPerMatch(children[0].every, children[0].of_others, self._span(meta))
+    def rows_per_match(self, span: Span, children: list[RowsPerMatch]) -> RowsPerMatch:
+        return RowsPerMatch(children[0].every, children[0].of_others, span)
 
-    def one_row(self, _meta: Meta, _children: list[Any]) -> RowsPerMatch:
+    def one_row(self, _span: Span, _children: list[Any]) -> RowsPerMatch:
         return RowsPerMatch(False)
 
-    def all_rows(self, _meta: Meta, children: list[Any]) -> RowsPerMatch:
+    def all_rows(self, _span: Span, children: list[Any]) -> RowsPerMatch:
         return RowsPerMatch(True, children[0])
 
-    def show_empty(self, _meta: Meta, _children: list[Any]) -> str:
+    def show_empty(self, _span: Span, _children: list[Any]) -> str:
         return "SHOW EMPTY"
 
-    def omit_empty(self, _meta: Meta, _children: list[Any]) -> str:
+    def omit_empty(self, _span: Span, _children: list[Any]) -> str:
         return "OMIT EMPTY"
 
-    def with_unmatched(self, _meta: Meta, _children: list[Any]) -> str:
+    def with_unmatched(self, _span: Span, _children: list[Any]) -> str:
         return "WITH UNMATCHED"
 
-    def skip_to(self, meta: Meta, children: list[RowSkip]) -> RowSkip:
-        return RowSkip(children[0].mode, children[0].variable, self._span(meta))
+    def skip_to(self, span: Span, children: list[RowSkip]) -> RowSkip:
+        return RowSkip(children[0].mode, children[0].variable, span)
 
-    def past_last_row(self, _meta: Meta, _children: list[Any]) -> RowSkip:
+    def past_last_row(self, _span: Span, _children: list[Any]) -> RowSkip:
         return RowSkip("PAST LAST ROW")
 
-    def to_next_row(self, _meta: Meta, _children: list[Any]) -> RowSkip:
+    def to_next_row(self, _span: Span, _children: list[Any]) -> RowSkip:
         return RowSkip("TO NEXT ROW")
 
-    def to_first_row(self, _meta: Meta, children: list[ast.Name]) -> RowSkip:
+    def to_first_row(self, _span: Span, children: list[ast.Name]) -> RowSkip:
         return RowSkip("TO FIRST", children[0])
 
-    def to_last_row(self, _meta: Meta, children: list[ast.Name]) -> RowSkip:
+    def to_last_row(self, _span: Span, children: list[ast.Name]) -> RowSkip:
         return RowSkip("TO LAST", children[0])
 
-    def bound(self, _meta: Meta, children: list[Any]) -> Any:
+    def bound(self, _span: Span, children: list[Any]) -> Any:
         return children[0]
 
-    def subsets(self, _meta: Meta, children: list[Subset]) -> tuple[Subset, ...]:
+    def subsets(self, _span: Span, children: list[Subset]) -> tuple[Subset, ...]:
         return tuple(children)
 
-    def subset(self, _meta: Meta, children: list[ast.Name]) -> Subset:
+    def subset(self, _span: Span, children: list[ast.Name]) -> Subset:
         return Subset(children[0], tuple(children[1:]))
 
-    def definitions(self, _meta: Meta, children: list[Definition]) -> tuple[Definition, ...]:
+    def definitions(self, _span: Span, children: list[Definition]) -> tuple[Definition, ...]:
         return tuple(children)
 
-    def definition(self, _meta: Meta, children: list[Any]) -> Definition:
+    def definition(self, _span: Span, children: list[Any]) -> Definition:
         return Definition(*children)
 
     # ---- patterns of rows --------------------------------------------------------------------------------------------
 
-    def choice(self, meta: Meta, children: list[RowPattern]) -> RowPattern:
-        return children[0] if len(children) == 1 else Or(tuple(children), self._span(meta))
+    def choice(self, span: Span, children: list[RowPattern]) -> RowPattern:
+        return children[0] if len(children) == 1 else Or(tuple(children), span)
 
-    def row_sequence(self, meta: Meta, children: list[RowPattern]) -> RowPattern:
-        return children[0] if len(children) == 1 else Seq(tuple(children), self._span(meta))
+    def row_sequence(self, span: Span, children: list[RowPattern]) -> RowPattern:
+        return children[0] if len(children) == 1 else Seq(tuple(children), span)
 
-    def factor(self, meta: Meta, children: list[Any]) -> RowPattern:
+    def factor(self, span: Span, children: list[Any]) -> RowPattern:
         body, quantifier = children
         if quantifier is None:
             return body  # type: ignore[no-any-return]
         least, most, reluctant, _ = quantifier
         if most is not None and least > most:
             self._error(
-                "E0951", f"a repetition of at least {least} and at most {most} times", self._span(meta),
+                "E0951", f"a repetition of at least {least} and at most {most} times", span,
                 f"{least} is more than {most}", hint=f"write `{{{most},{least}}}`",
             )  # fmt: skip
             least, most = most, least
-        return Repeat(body, least, most, reluctant, self._span(meta))
+        return Repeat(body, least, most, reluctant, span)
 
-    def pattern_variable(self, _meta: Meta, children: list[ast.Name]) -> PatternVariable:
+    def pattern_variable(self, _span: Span, children: list[ast.Name]) -> PatternVariable:
         return PatternVariable(children[0])
 
-    def row_group(self, _meta: Meta, children: list[RowPattern]) -> RowPattern:
+    def row_group(self, _span: Span, children: list[RowPattern]) -> RowPattern:
         return children[0]
 
-    def nothing(self, meta: Meta, _children: list[Any]) -> Nothing:
-        return Nothing(self._span(meta))
+    def nothing(self, span: Span, _children: list[Any]) -> Nothing:
+        return Nothing(span)
 
-    def at_start(self, meta: Meta, _children: list[Any]) -> Anchor:
-        return Anchor("start", self._span(meta))
+    def at_start(self, span: Span, _children: list[Any]) -> Anchor:
+        return Anchor("start", span)
 
-    def at_end(self, meta: Meta, _children: list[Any]) -> Anchor:
-        return Anchor("end", self._span(meta))
+    def at_end(self, span: Span, _children: list[Any]) -> Anchor:
+        return Anchor("end", span)
 
-    def permutation(self, meta: Meta, children: list[RowPattern]) -> RowPattern:
+    def permutation(self, span: Span, children: list[RowPattern]) -> RowPattern:
         """In the standard's order: as the operands are written, then what a dictionary of their places has next."""
         if len(children) > MOST_PERMUTED:
             self._error(
-                "E0952", f"PERMUTE of {len(children)}", self._span(meta), "too many orders to write out",
+                "E0952", f"PERMUTE of {len(children)}", span, "too many orders to write out",
                 notes=("PERMUTE stands for all orders of its elements, of which five have 120",),
                 hint=f"name {MOST_PERMUTED} elements at most",
             )  # fmt: skip
             children = children[:1]
         if len(children) == 1:
             return children[0]
-        return Or(tuple(Seq(order) for order in permutations(children)), self._span(meta))
+        return Or(tuple(Seq(order) for order in permutations(children)), span)
 
-    def exclusion(self, _meta: Meta, children: list[RowPattern]) -> RowPattern:
+    def exclusion(self, _span: Span, children: list[RowPattern]) -> RowPattern:
         return with_leaves(children[0], PatternVariable, lambda leaf: PatternVariable(leaf.name, True))
 
-    def at_most(self, _meta: Meta, children: list[Token]) -> tuple[int, int]:
+    def at_most(self, _span: Span, children: list[Token]) -> tuple[int, int]:
         return 0, self._whole(children[0])
 
-    def bounds(self, meta: Meta, children: list[Any]) -> tuple[int, int | None]:
+    def bounds(self, span: Span, children: list[Any]) -> tuple[int, int | None]:
         if isinstance(children[0], tuple):
             return children[0][0], children[0][1]
-        return super().bounds(meta, children)
+        return super().bounds(span, children)
 
     # ---- around it ---------------------------------------------------------------------------------------------------
 
-    def create_table(self, meta: Meta, children: list[Any]) -> CreateTable:
+    def create_table(self, span: Span, children: list[Any]) -> CreateTable:
         name, *parts = children
         columns = tuple(part for part in parts if isinstance(part, TableColumn))
         given = dict(part for part in parts if not isinstance(part, TableColumn))
@@ -215,19 +216,19 @@ class SqlBuilder(Builder):
         path = next((options.pop(key) for key in [*options] if key.lower() == "path"), None)
         return CreateTable(
             self._reference(name), columns, given.get("using"), tuple(options.items()),
-            given.get("location", path), self._span(meta),
+            given.get("location", path), span,
         )  # fmt: skip
 
-    def table_column(self, _meta: Meta, children: list[Any]) -> TableColumn:
+    def table_column(self, _span: Span, children: list[Any]) -> TableColumn:
         return TableColumn(children[0], children[1])
 
-    def using(self, _meta: Meta, children: list[ast.Name]) -> tuple[str, str]:
+    def using(self, _span: Span, children: list[ast.Name]) -> tuple[str, str]:
         return "using", children[0].text.lower()
 
-    def table_options(self, _meta: Meta, children: list[tuple[str, str]]) -> tuple[str, list[tuple[str, str]]]:
+    def table_options(self, _span: Span, children: list[tuple[str, str]]) -> tuple[str, list[tuple[str, str]]]:
         return "options", children
 
-    def table_option(self, _meta: Meta, children: list[Any]) -> tuple[str, str]:
+    def table_option(self, _span: Span, children: list[Any]) -> tuple[str, str]:
         key, value = children
         name = ".".join(part.text for part in key) if isinstance(key, tuple) else string_value(key)
         if isinstance(value, ast.Name):
@@ -239,15 +240,15 @@ class SqlBuilder(Builder):
             return name, value.text.lower()
         return name, string_value(value) if value.type == "STRING" else str(value)
 
-    def location(self, _meta: Meta, children: list[Token]) -> tuple[str, str]:
+    def location(self, _span: Span, children: list[Token]) -> tuple[str, str]:
         return "location", string_value(children[0])
 
-    def table_comment(self, _meta: Meta, children: list[Token]) -> tuple[str, str]:
+    def table_comment(self, _span: Span, children: list[Token]) -> tuple[str, str]:
         return "comment", string_value(children[0])
 
-    def plain_select(self, _meta: Meta, children: list[Any]) -> PlainSelect:
+    def plain_select(self, _span: Span, children: list[Any]) -> PlainSelect:
         *items, _table, alias, where = children
         return PlainSelect(tuple(item for item in items if isinstance(item, SelectItem)), alias, where)
 
-    def select_item(self, _meta: Meta, children: list[Any]) -> SelectItem:
+    def select_item(self, _span: Span, children: list[Any]) -> SelectItem:
         return SelectItem(self._reference(children[0]), children[1])

@@ -18,10 +18,10 @@ from ..diagnostic import Diagnostic
 from ..expected import in_words
 from ..nesting import too_deep
 from ..raw_tokens import RawToken
+from ..shapes import Shapes
 from ..source import Source, Span
 from ..tables import sql_parser
 from ..tokens import quoted_name, tokenize
-from ..trees import Trees
 from .builder import SqlBuilder
 from .lexer import SqlLexer, in_sql
 from .syntax import FoundClause, PlainSelect, SqlStatement
@@ -49,8 +49,8 @@ def _lark() -> Lark:
 
 
 @cache
-def _trees() -> Trees:
-    return Trees(_lark())
+def _shapes() -> Shapes:
+    return Shapes(_lark())
 
 
 def parse_sql(source: Source) -> ParsedSql:
@@ -186,13 +186,13 @@ class _Reading:
 
     def _parsed(self, tokens: tuple[RawToken, ...], start: str) -> tuple[Any, Diagnostic | None]:
         """What the tokens say, or what is wrong with them."""
-        tree = _trees().tree(tokens, start)
-        if tree is None:
+        shape = _shapes().find(tokens, start)
+        if shape is None:
             return None, self._unexpected(tokens, start)
-        if (deep := too_deep(tree, self._source.name, _FLATTER)) is not None:
-            return None, deep
+        if (deep := shape.too_deep) is not None:
+            return None, too_deep(deep.span(tokens, self._source.name), _FLATTER)
         builder = SqlBuilder(self._source.name)
-        built = builder.transform(tree)
+        built = shape.built(tokens, builder)
         return (None, builder.diagnostics[0]) if builder.diagnostics else (built, None)
 
     def _unexpected(self, tokens: tuple[RawToken, ...], start: str) -> Diagnostic:
