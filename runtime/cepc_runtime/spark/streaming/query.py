@@ -88,6 +88,12 @@ class Streamed:
         return tuple(name for _, letter in left for e in letter.expressions for name in spark_only(e))
 
     @property
+    def looking_ahead(self) -> frozenset[str]:
+        """The queries that ask for columns of events behind one, which `lags` does not have."""
+        known = set() if self._later is None else {column.name for column in self._later.stream.beside}
+        return frozenset(query for column in self.beside if column.name not in known for query in column.queries)
+
+    @property
     def left(self) -> tuple[Letter, ...]:
         """For each letter what is asked when the events before are known."""
         return () if self._later is None else self._later.letters
@@ -263,7 +269,7 @@ def continuous(streamed: Streamed, queries: Collection[str], buckets: int, ahead
     """Raises JobError where a query cannot be a stream."""
     names = tuple(name for name in streamed.stream.queries if name in queries)
     plan = streamed.plan(names)
-    looking_ahead = {name for column in streamed.beside if column.name.startswith("LEAD(") for name in column.queries}
+    looking_ahead = streamed.looking_ahead
     elsewhere = {query.name: functions for query in plan.queries if (functions := streamed.of_spark_alone(query))}
     refused = looking_ahead | elsewhere.keys()
     others = [q.name for q in plan.queries if not isinstance(q.window, Unbounded) and q.name not in refused]
