@@ -127,6 +127,43 @@ def rows(folder: Path, form: str, schema: pa.Schema) -> list[dict[str, Any]]:
     return found
 
 
+# ---- patterns of patterns --------------------------------------------------------------------------------------------
+
+
+RISES = """QUERY rises RETURN k, a.x, b.x AS y PATTERN SEQ(A a, A b) WHERE [k] AND b.x > a.x
+SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN 6 s;
+"""
+TWICE = """QUERY twice RETURN MATCH k, r.x, s.y PATTERN SEQ(rises r, rises s) WHERE [k] SELECT NEXT WITHIN 12 s;
+"""
+STREAM = PROGRAM[: PROGRAM.index("QUERY")]
+
+
+@pytest.mark.long  # six runs of two streams
+def test_rows_that_one_job_wrote_are_events_of_another_and_none_is_late(
+    run: Callable[..., int], tmp_path: Path
+) -> None:
+    """As docs/streaming.md says: the STREAM of the second has a WATERMARK as long as the first query's WITHIN."""
+    events = [event | {"kind": "A", "k": "xy"[event["at"] % 5 % 2], "x": 7 * event["at"] % 11} for event in EVENTS]
+    for at, k in ((2, "long"), (3, "short"), (4, "short"), (8, "long")):  # the short one ends first, and comes later
+        events[at] |= {"k": k, "x": at}
+    rows_of_rises = "STREAM rises (k STRING, x INT, y INT, match_start BIGINT, match_end BIGINT)"
+    second = f"{rows_of_rises} EVENT TIME match_end UNIT s WATERMARK 6 SECONDS;\n{TWICE}"
+    (tmp_path / "out" / "rises").mkdir(parents=True)  # the first job makes it with its first rows
+    last = 2
+    for number in range(last + 1):
+        folder = put(tmp_path / "in" / f"{number}.parquet", events[number * 14 : number * 14 + 14])
+        flush = ["--flush"] if number == last else []
+        assert run("--input", folder, "--output", str(tmp_path / "out"), *flush, program=f"{STREAM}{RISES}") == 0
+        made = ["--input", str(tmp_path / "out" / "rises"), "--output", str(tmp_path / "more")]
+        others = ["--checkpoint", str(tmp_path / "other"), "--late", str(tmp_path / "late"), *flush]
+        assert run(*made, *others, program=second) == 0
+    whole = f"{STREAM}{RISES}STREAM found FROM QUERY rises;\n{TWICE.replace('rises', 'found')}"
+    wanted = cepc.compile(whole).run(pa.Table.from_pylist(events, schema=SCHEMA))["twice"]
+    assert wanted.num_rows > 4
+    assert same(rows(tmp_path / "more" / "twice", "parquet", wanted.schema), wanted.to_pylist(), ABOUT)
+    assert not list(tmp_path.glob("late/*/batch=*"))
+
+
 # ---- sinks -----------------------------------------------------------------------------------------------------------
 
 
