@@ -78,7 +78,9 @@ def alike(tokens: tuple[RawToken, ...], seed: int) -> tuple[RawToken, ...]:
 def test_statements_of_one_shape_are_built_as_lark_parses_each(program: Any, seed: int) -> None:
     source, kept = Source("test.cep", to_text(program)), Shapes(parser(KeywordLexer))
     for piece in split_statements(source, tokenize(source).tokens):
-        for tokens in (piece.tokens, piece.tokens[:-2], (*piece.tokens, piece.tokens[0])):
+        first, end = piece.tokens[0], piece.tokens[-1].end
+        behind = replace(first, start=end + 1, end=end + 1 + len(first.text))
+        for tokens in (piece.tokens, piece.tokens[:-2], (*piece.tokens, behind)):
             others = [alike(tokens, seed + i) for i in range(3)]
             assert {LEXER.shape(other) for other in others} == {LEXER.shape(tokens)}
             for statement in (tokens, *others):

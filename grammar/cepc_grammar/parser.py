@@ -118,11 +118,14 @@ def keywords_among(terminals: frozenset[str]) -> tuple[str, ...]:
 
 def pattern_of(source: Source, tokens: tuple[RawToken, ...]) -> ast.Pattern | None:
     """The pattern that the tokens spell, whose end may not be written yet."""
-    head = tuple(RawToken("WORD", word, 0, 0, False) for word in ("PATTERN", "p", "AS"))
+    begin = tokens[0].start - 3 if tokens else 0
+    head = tuple(
+        RawToken("WORD", word, begin + i, begin + i + 1, False) for i, word in enumerate(("PATTERN", "p", "AS"))
+    )
     for end in range(len(tokens), max(len(tokens) - _UNFINISHED, 0), -1):
         opened = sum({"(": 1, ")": -1}.get(token.text, 0) for token in tokens[:end])
         last = tokens[end - 1].end
-        closing = (RawToken("OPERATOR", ")", last, last, False),) * opened
+        closing = tuple(RawToken("OPERATOR", ")", last + i, last + i + 1, False) for i in range(opened))
         whole = (*head, *tokens[:end], *closing)
         shape = _shapes().find(whole, "statement")
         if shape is None or shape.too_deep is not None:

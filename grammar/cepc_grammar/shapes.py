@@ -7,8 +7,9 @@ what its nodes stand on, by the numbers of tokens, and is built from the tokens 
 from __future__ import annotations
 
 from bisect import bisect_left
+from functools import cache
 from keyword import iskeyword
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from lark import Token, Tree
 
@@ -16,7 +17,6 @@ from cepc_runtime.cheap_dataclass import dataclass
 
 from .keywords import token_of
 from .nesting import deepest
-from .raw_tokens import RawToken
 from .source import NOWHERE, Span
 from .trees import Trees
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lark import Lark
 
     from .builder import Builder
+    from .raw_tokens import RawToken
 
 _MOST: Final = 1_000
 """Shapes that are kept; when another comes, all are forgotten, for whoever has so many hardly repeats one."""
@@ -31,8 +32,7 @@ _LONGEST: Final = 1_000
 """Tokens of a shape that is kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceOfTokens:
+class PlaceOfTokens(NamedTuple):
     """From the start of one token to the end of another, or `left` characters before it: `>>` closes two types."""
 
     first: int
@@ -43,16 +43,14 @@ class PlaceOfTokens:
         return Span(tokens[self.first].start, tokens[self.last].end - self.left, source_name)
 
 
-@dataclass(frozen=True, slots=True)
-class TokenLeaf:
+class TokenLeaf(NamedTuple):
     """A token of a terminal."""
 
     terminal: str
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class RuleNode:
+class RuleNode(NamedTuple):
     """A rule over the last `size` values; without a place where it stands for no text."""
 
     method: str
@@ -78,11 +76,11 @@ class StatementShape:
             elif step is None:
                 values.append(None)
             else:
-                size, place = step.size, step.place
+                method, size, place = step
                 children = values[len(values) - size :]
                 del values[len(values) - size :]
                 span = NOWHERE if place is None else place.span(tokens, source_name)
-                values.append(getattr(builder, step.method)(span, children))
+                values.append(getattr(builder, method)(span, children))
         (whole,) = values
         return whole
 
@@ -97,7 +95,7 @@ class Shapes:
         self._known: dict[tuple[str, tuple[str, ...]], StatementShape] = {}
 
     def find(self, tokens: tuple[RawToken, ...], start: str) -> StatementShape | None:
-        """None where the tokens are no statement."""
+        """None where the tokens are no statement. Each has a place of its own, and they are in order."""
         if len(tokens) > _LONGEST:
             return self._parsed(tokens, start)
         of = (start, self._shape_of(tokens))
@@ -108,42 +106,34 @@ class Shapes:
         return shape
 
     def _parsed(self, tokens: tuple[RawToken, ...], start: str) -> StatementShape | None:
-        apart = _apart(tokens)
-        tree = self._trees.tree(apart, start)
+        tree = self._trees.tree(tokens, start)
         if tree is None:
             return None
-        places = _Places(apart)
+        places = _Places(tokens)
         deep = deepest(tree)
         return StatementShape(_steps(tree, places), None) if deep is None else StatementShape((), places.of(deep))
-
-
-def _apart(tokens: tuple[RawToken, ...]) -> tuple[RawToken, ...]:
-    """The same with places that tell them apart: what completes a text that is not at its end has no length."""
-    found, at = [], 0
-    for token in tokens:
-        end = at + max(len(token.text), 1)
-        found.append(RawToken(token.kind, token.text, at, end, token.first_on_line))
-        at = end + 1
-    return tuple(found)
 
 
 class _Places:
     """Where nodes stand, by the numbers of tokens."""
 
     def __init__(self, tokens: tuple[RawToken, ...]) -> None:
-        self._tokens = tokens
-        self._starts, self._ends = [token.start for token in tokens], [token.end for token in tokens]
+        self._ends = [token.end for token in tokens]
+        self._begun = {token.start: number for number, token in enumerate(tokens)}
+        self._ended = {end: number for number, end in enumerate(self._ends)}
 
     def of(self, node: Tree[Token]) -> PlaceOfTokens | None:
         meta = node.meta
         if meta.empty:
             return None
-        first, last = self.number(meta.start_pos), bisect_left(self._ends, meta.end_pos)
-        return PlaceOfTokens(first, last, self._ends[last] - meta.end_pos)
+        end = meta.end_pos
+        if (last := self._ended.get(end)) is None:
+            last = bisect_left(self._ends, end)
+        return PlaceOfTokens(self.number(meta.start_pos), last, self._ends[last] - end)
 
     def number(self, start: int) -> int:
         """Of the token that begins there."""
-        return bisect_left(self._starts, start)
+        return self._begun[start]
 
 
 def _steps(tree: Tree[Token], places: _Places) -> tuple[TokenLeaf | RuleNode | None, ...]:
@@ -153,11 +143,15 @@ def _steps(tree: Tree[Token], places: _Places) -> tuple[TokenLeaf | RuleNode | N
     while left:  # each node before its children, the last child first: backwards it is what is wanted
         found: Any = left.pop()
         if isinstance(found, Tree):
-            rule = str(found.data)
-            steps.append(RuleNode(f"{rule}_" if iskeyword(rule) else rule, len(found.children), places.of(found)))
+            steps.append(RuleNode(_method(found.data), len(found.children), places.of(found)))
             left += found.children
         elif found is None:
             steps.append(None)
         else:
             steps.append(TokenLeaf(str(found.type), places.number(found.start_pos)))
     return tuple(reversed(steps))
+
+
+@cache
+def _method(rule: str) -> str:
+    return f"{rule}_" if iskeyword(rule) else str(rule)
