@@ -63,6 +63,10 @@ TYPED: list[tuple[str, str, str]] = [
     ("st.in.y", "DOUBLE", "st.in.y"),
     ("ma['x'] + ar[0]", "INT", "(ma['x'] + ar[0])"),
     ("double(i)", "DOUBLE", "CAST(i AS DOUBLE)"),
+    ("double('NaN')", "DOUBLE", "CAST('NaN' AS DOUBLE)"),
+    ("date('2020-02-29')", "DATE", "CAST('2020-02-29' AS DATE)"),
+    ("int(s)", "INT", "CAST(s AS INT)"),
+    ("int('12') = i", "BOOLEAN", "(CAST('12' AS INT) = i)"),
     ("i::STRING", "STRING", "CAST(i AS STRING)"),
     ("soundex(s)", "STRING", "soundex(s)"),
     ("CAST(get(ar, 0) AS INT)", "INT", "CAST(get(ar, 0) AS INT)"),
@@ -303,6 +307,7 @@ MISTAKES: list[tuple[str, ExpressionContext, list[str]]] = [
     ("NULL", M, ["E0330"]),
     ("i = NULL", E, ["W0301"]),
     ("i = s", E, ["W0302"]),
+    ("double(i = s)", E, ["W0302"]),
     ("foo(1) + bar(2) * upper()", E, ["E0301", "E0301", "E0302"]),
 ]  # fmt: skip
 

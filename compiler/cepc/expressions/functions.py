@@ -55,7 +55,7 @@ def call(
         return refusal(span, name, of_spark)
     if function is not None and of_spark is None:
         return say.argument_count(written.span, function.usage, function.least, function.most, len(arguments))
-    if name.upper() in SIMPLE or name.upper() == "DECIMAL":
+    if _is_type(name):
         return _conversion(written, arguments)
     if of_spark is not None:
         known = target if spark else target or _likely(of_spark.name, arguments)
@@ -74,8 +74,16 @@ def label_named(call: ast.Call) -> ast.Name | None:
 def is_unknown(written: ast.Call) -> bool:
     """Whether neither the catalogue nor Spark has a function of that name."""
     name = written.function.text
-    is_type = name.upper() in SIMPLE or name.upper() == "DECIMAL"
-    return find(name) is None and find_spark(name, len(written.arguments)) is None and not is_type
+    return find(name) is None and find_spark(name, len(written.arguments)) is None and not _is_type(name)
+
+
+def is_conversion(written: ast.Call) -> bool:
+    """Whether it is a cast by the name of its type: `double(x)`."""
+    return find(written.function.text) is None and _is_type(written.function.text)
+
+
+def _is_type(name: str) -> bool:
+    return name.upper() in SIMPLE or name.upper() == "DECIMAL"
 
 
 def cannot_be_called(written: ast.Call) -> bool:

@@ -259,6 +259,8 @@ class Typer:
             return None
         self._warn_about_pattern(e)
         called = functions.call(e, arguments, target, spark=self.context.may_ask_spark)
+        if functions.is_conversion(e):  # asked for, as by CAST
+            return self.keep(called)
         return self._checked(called, arguments, e.arguments)
 
     def _label(self, e: ast.Call) -> Expression | Diagnostic | None:
