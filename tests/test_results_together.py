@@ -107,6 +107,18 @@ def test_zero_and_negative_zero_are_two_constants() -> None:
     ]
 
 
+@pytest.mark.parametrize("letter", ["D", "F"])
+def test_a_constant_negative_zero_keeps_its_sign_beside_queries_that_differ_in_it_alone(letter: str) -> None:
+    """It is no value of GROUP BY, of which both zeros are 0.0."""
+    found = run(
+        f"QUERY p RETURN 0.0{letter} AS x, COUNT(*) AS n PATTERN A WITHIN 9 s;"
+        f"QUERY q RETURN -0.0{letter} AS x, COUNT(*) AS n PATTERN A WITHIN 9 s;"
+        f"QUERY r RETURN -0.0{letter} AS y, COUNT(*) AS n PATTERN A WITHIN 9 s;",
+        [(1, "A", "a", 1.0, 1)],
+    )
+    assert [repr(found["p"][0]["x"]), repr(found["q"][0]["x"]), repr(found["r"][0]["y"])] == ["0.0", "-0.0", "-0.0"]
+
+
 def test_conditions_that_differ_in_the_sign_of_zero_are_two() -> None:
     found = run(
         "QUERY p RETURN MATCH A.at PATTERN A WHERE CAST(A.x * 0.0D AS STRING) = '0.0' WITHIN 9 s;"

@@ -163,10 +163,15 @@ def recipe_of(query: QueryPlan) -> Recipe:
         return Field(None, text, "each", node.type)
 
     shown = [output.expression for output in query.outputs]
-    outputs = tuple(column(e) if isinstance(e, Literal) else e for e in shown)
+    outputs = tuple(column(e) if isinstance(e, Literal) and not _negative_zero(e) else e for e in shown)
     having = None if query.having is None else _around_aggregates(query.having, compared)
     made = tuple(_around_aggregates(e, placed) for e in (*outputs, *([] if having is None else [having])))
     return Recipe(outputs, having, tuple(constants), (made, having is None, query.window))
+
+
+def _negative_zero(literal: Literal) -> bool:
+    """Columns beside the totals are those of groups, whose zeros are all 0.0."""
+    return isinstance(literal.value, float) and repr(literal.value) == "-0.0"
 
 
 def _around_aggregates(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
