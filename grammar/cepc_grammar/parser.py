@@ -172,6 +172,8 @@ def _recover(
     stopped: Any = error.interactive_parser  # LALR lookahead is merged between states; `accepts` tries each token out
     accepted = frozenset[str](stopped.accepts())
     forgotten = 0 < at < len(tokens) and "$END" in accepted and _starts_statement(tokens[at], STATEMENT_WORDS)
+    if not forgotten and _read_as_name(piece, at - 1):
+        forgotten, at = True, at - 1
     cut = at if forgotten else next(
         (i for i in range(at + 1, len(tokens)) if _starts_statement(tokens[i], NEW_STATEMENT_WORDS)), len(tokens)
     )  # fmt: skip
@@ -180,6 +182,13 @@ def _recover(
         return None, [unexpected(source, piece, at, accepted, partial(_reach, bare=piece.bare))], rest
     statement, found, _ = _parse_statement(source, StatementTokens(tokens[:at], piece.bare, tokens[at - 1].end))
     return statement, [*found, missing_semicolon(source, tokens[at - 1], tokens[at])], rest
+
+
+def _read_as_name(piece: StatementTokens, at: int) -> bool:
+    """Whether another statement begins there, whose first word was read as a unit or an alias: `10min` before QUERY."""
+    if not 0 < at < len(piece.tokens) or not _starts_statement(piece.tokens[at], STATEMENT_WORDS):
+        return False
+    return _shapes().find(piece.tokens[:at], "bare_query" if piece.bare else "statement") is not None
 
 
 def _reach(tokens: tuple[RawToken, ...], *, bare: bool) -> int:
