@@ -185,10 +185,13 @@ def _recover(
 
 
 def _read_as_name(piece: StatementTokens, at: int) -> bool:
-    """Whether another statement begins there, whose first word was read as a unit or an alias: `10min` before QUERY."""
+    """Whether another statement begins there, whose first word was read as a unit or an alias: `10min` before QUERY.
+    EVENT and PATTERN may begin a clause instead.
+    """
     if not 0 < at < len(piece.tokens) or not _starts_statement(piece.tokens[at], STATEMENT_WORDS):
         return False
-    return _shapes().find(piece.tokens[:at], "bare_query" if piece.bare else "statement") is not None
+    accepted = accepted_after(piece.tokens[:at], bare=piece.bare)
+    return accepted is not None and "$END" in accepted and piece.tokens[at].upper not in accepted
 
 
 def _reach(tokens: tuple[RawToken, ...], *, bare: bool) -> int:
