@@ -116,12 +116,18 @@ class Builder:
         number, unit = children
         text = string_value(number).strip() if number.type == "STRING" else str(number)
         amount, glued = found.groups() if (found := _NUMBER.fullmatch(text)) else ("", text)
-        word = glued.strip() if unit is None else glued.strip() + unit.text
+        glued = glued.strip()
+        word = glued or (unit.text if unit else "")
         kind = UNITS.get(word.lower())
         if not amount:
             self._error(
                 "E0111", f"`{text}` is no number", self._token_span(number), "a duration is a number and a unit"
             )
+        elif glued and unit is not None:
+            self._error(
+                "E0107", "a duration with two units", unit.span, f"`{glued}` is its unit already",
+                hint=f"remove one of them: `{amount} {glued}`",
+            )  # fmt: skip
         elif not word:
             self._error(
                 "E0107",
