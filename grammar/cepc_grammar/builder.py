@@ -123,7 +123,7 @@ class Builder:
             self._error(
                 "E0111", f"`{text}` is no number", self._token_span(number), "a duration is a number and a unit"
             )
-        elif glued and unit is not None:
+        elif glued and unit is not None and kind is not None:
             self._error(
                 "E0107", "a duration with two units", unit.span, f"`{glued}` is its unit already",
                 hint=f"remove one of them: `{amount} {glued}`",
@@ -138,8 +138,8 @@ class Builder:
             )
         elif kind is None:
             self._error(
-                "E0107", f"`{word}` is no unit of time", unit.span if unit else span, "unknown unit",
-                hint=_unit_hint(word, near := _near_unit(word)), replacement=near if unit else None,
+                "E0107", f"`{word}` is no unit of time", span if glued else unit.span, "unknown unit",
+                hint=_unit_hint(word, near := _near_unit(word)), replacement=None if glued else near,
             )  # fmt: skip
         return ast.Duration(amount or "1", kind or "SECOND", span)
 
