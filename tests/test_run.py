@@ -378,6 +378,32 @@ def test_the_cure_of_what_does_not_fit_works_where_the_aggregate_stands(
     assert run("many.cep", "--events", "many.csv").exit_code == 0
 
 
+@pytest.mark.parametrize("counted", ["COUNT(*) AS c", "MATCH k"])
+@pytest.mark.parametrize(
+    ("condition", "failed"),
+    [
+        ("A.n + B.n > 3", "A.n + B.n"),
+        ("A.n < B.n + A.n", "B.n + A.n"),
+        ("A.n + 5 < B.n", "A.n + 5"),
+        ("B.n < A.n + 5", "A.n + 5"),
+    ],
+)
+def test_what_fails_between_two_events_is_shown_where_it_stands(counted: str, condition: str, failed: str) -> None:
+    after = " AFTER MATCH SKIP PAST LAST EVENT" if counted == "MATCH k" else ""
+    select = f"SELECT NEXT{after}" if after else ""
+    Path("large.csv").write_text(f"at,kind,k,n\n1,A,1,{2**63 - 1}\n2,B,1,1\n")
+    Path("large.cep").write_text(
+        "STREAM s (at BIGINT, kind STRING, k INT, n BIGINT) EVENT TIME at EVENT TYPE kind IN ('A', 'B');\n"
+        f"QUERY q RETURN {counted} PATTERN SEQ(A, B)\nWHERE [k] AND {condition}\n{select} WITHIN 9 s;"
+    )
+    said = run("large.cep", "--events", "large.csv").stderr
+    assert "error[E0804]: BIGINT overflow in" in said
+    assert "earlier" not in said
+    assert "later" not in said
+    column = f"WHERE [k] AND {condition}".index(failed) + 1
+    assert f"--> large.cep:3:{column}\n" in said
+
+
 def test_the_cure_of_an_average_that_does_not_fit_works() -> None:
     stream = "STREAM s (at BIGINT, kind STRING, z DECIMAL(38, 37)) EVENT TIME at EVENT TYPE kind IN ('A');\n"
     query = "QUERY q RETURN {} AS n PATTERN A WITHIN 1000 s;"

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from ...kernel.adjacent.tests import columns_of, shared_ranks
+from ...kernel.adjacent.tests import evaluate_side, shared_ranks
 from ...numbers.columns import flat, nulls
-from ...sql.evaluate import evaluate
 from ...sql.expression import Field, variables
 from .reading import NULL
 
@@ -59,8 +58,7 @@ class Sides:
             return ordered(flat(self._table.column(expression.column)))
         events = self._events(letters)
         (name,) = variables(expression)
-        column = evaluate(expression, columns_of(expression, self._table, **{name: events}), len(events))
-        found = ordered(flat(column))
+        found = ordered(evaluate_side(expression, self._table, name, events))
         if found is None:
             return None
         numbers = np.full(self._timeline.length, NULL, dtype=np.int64)

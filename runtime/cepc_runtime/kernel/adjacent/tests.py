@@ -6,6 +6,8 @@ condition is evaluated for all pairs of a block of events at once, before the lo
 
 from __future__ import annotations
 
+import re
+from contextlib import contextmanager
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,12 +17,13 @@ import pyarrow as pa
 from ...cheap_dataclass import dataclass
 from ...numbers.columns import Bools, Ints, as_bools, flat, ranks
 from ...sql.evaluate import can_fail, evaluate
+from ...sql.evaluate.errors import EvaluationError
 from ...sql.evaluate.truths import truths
 from ...sql.expression import Call, FieldKey, conjuncts, fields, variables
 from .moves import reachable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ...events.letters import Kinds
     from ...plan.automaton import Automaton
@@ -34,6 +37,8 @@ GREATER_EQUAL: Final = 3
 EQUAL: Final = 4
 DIFFERENT: Final = 5
 PAIRS: Final = 6
+
+_ROLE: Final = re.compile(r"\b(?:earlier|later)\.")
 
 MOST_FAILING: Final = 1000
 """Pairs of a block without a value that are looked for one by one."""
@@ -131,13 +136,19 @@ def prepare_test(
 def shared_ranks(found: Comparison, table: Any, later: Ints, earlier: Ints) -> tuple[Ints, Ints]:
     """The ranks of both sides among the values of both."""
     sides = [(found.later, "later", later), (found.earlier, "earlier", earlier)]
-    columns = [flat(evaluate(e, columns_of(e, table, **{name: rows}), len(rows))) for e, name, rows in sides]
+    columns = [evaluate_side(e, table, name, rows) for e, name, rows in sides]
     if columns[0].type != columns[1].type:
         raise TypeError(f"a comparison of {columns[0].type} and {columns[1].type}")
     numbers = ranks(pa.chunked_array(columns)).numbers
     left, right = np.full(table.num_rows, -1, dtype=np.int64), np.full(table.num_rows, -1, dtype=np.int64)
     left[later], right[earlier] = numbers[: len(later)], numbers[len(later) :]
     return left, right
+
+
+def evaluate_side(expression: Expression, table: Any, name: str, rows: Ints) -> Any:
+    """The values of an expression of one of the two events, of which those in `rows` are `name`."""
+    with as_in_the_query():
+        return flat(evaluate(expression, columns_of(expression, table, **{name: rows}), len(rows)))
 
 
 def columns_of(expression: Expression, table: Any, **rows: Ints) -> dict[FieldKey, Any]:
@@ -154,7 +165,18 @@ def evaluate_pairs(test: Test, table: Any, earlier: Ints, later: Ints, failing: 
     pairs than MOST_FAILING.
     """
     columns = columns_of(test.expression, table, earlier=earlier, later=later)
-    if failing is Failing.ERROR:
-        return as_bools(evaluate(test.expression, columns, len(later)))
-    true, failed = truths(test.expression, columns, len(later), MOST_FAILING)
+    with as_in_the_query():
+        if failing is Failing.ERROR:
+            return as_bools(evaluate(test.expression, columns, len(later)))
+        true, failed = truths(test.expression, columns, len(later), MOST_FAILING)
     return true | failed if failing is Failing.TRUE else true
+
+
+@contextmanager
+def as_in_the_query() -> Iterator[None]:
+    """What fails is said without `earlier` and `later`, which are no variables of the query."""
+    try:
+        yield
+    except EvaluationError as error:
+        error.expression = _ROLE.sub("", error.expression)
+        raise
