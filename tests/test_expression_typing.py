@@ -112,6 +112,7 @@ def aggregate(text: str, context: ExpressionContext = ExpressionContext.AGGREGAT
         ("COUNT(w.p)", Aggregate(COUNT, "w.p", None, False, None, BIGINT)),
         ("COUNT(b.i)", Aggregate(COUNT, "b", Field("b", "i", "each", INT), False, None, BIGINT)),
         ("TRY_COUNT(*)", Aggregate(COUNT, None, None, True, None, BIGINT)),
+        ("string(COUNT(*))", Aggregate(COUNT, None, None, False, STRING, STRING)),
         ("CAST(COUNT(*) AS STRING)", Aggregate(COUNT, None, None, False, STRING, STRING)),
         ("CAST(COUNT(*) AS DECIMAL(38,0))", Aggregate(COUNT, None, None, False, Decimal(38, 0), Decimal(38, 0))),
         ("TRY_CAST(COUNT(*) AS INT)", Aggregate(COUNT, None, None, True, INT, INT)),

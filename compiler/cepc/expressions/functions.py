@@ -8,9 +8,8 @@ from cepc_grammar import ast
 from cepc_runtime.sql.aggregate_functions import AGGREGATES, spellings
 from cepc_runtime.sql.expression import Call, Expression
 from cepc_runtime.sql.functions import Function, Mismatch, find, names
-from cepc_runtime.sql.functions.coercion import can_cast
 from cepc_runtime.sql.functions.spark import SparkFunction, find_spark, spark_functions
-from cepc_runtime.sql.types import NULL, STRING, Array, DataType, Decimal, Interval, Map
+from cepc_runtime.sql.types import NULL, STRING, Array, DataType, Interval, Map
 
 from ..diagnostics.near import nearest
 from . import messages as say
@@ -56,7 +55,7 @@ def call(
     if function is not None and of_spark is None:
         return say.argument_count(written.span, function.usage, function.least, function.most, len(arguments))
     if _is_type(name):
-        return _conversion(written, arguments)
+        return say.argument_count(written.span, f"{name.lower()}(x)", 1, 1, len(arguments))
     if of_spark is not None:
         known = target if spark else target or _likely(of_spark.name, arguments)
         return _spark_only(of_spark, written, arguments, known)
@@ -77,9 +76,12 @@ def is_unknown(written: ast.Call) -> bool:
     return find(name) is None and find_spark(name, len(written.arguments)) is None and not _is_type(name)
 
 
-def is_conversion(written: ast.Call) -> bool:
-    """Whether it is a cast by the name of its type: `double(x)`."""
-    return find(written.function.text) is None and _is_type(written.function.text)
+def as_cast(written: ast.Call) -> ast.Cast | None:
+    """`double(x)`: a type as a function is a cast; None for another call, and without its one argument."""
+    name = written.function.text
+    if len(written.arguments) != 1 or find(name) is not None or not _is_type(name):
+        return None
+    return ast.Cast(written.arguments[0], ast.TypeExpr(name.upper(), span=written.function.span), False, written.span)
 
 
 def _is_type(name: str) -> bool:
@@ -128,17 +130,6 @@ def _portable(function: Function, written: ast.Call, arguments: tuple[Expression
     if built.value:
         return say.wrong_value(place.span, what, built.expected)
     return say.wrong_argument(place.span, what, built.expected, arguments[built.argument].type)
-
-
-def _conversion(written: ast.Call, arguments: tuple[Expression, ...]) -> Expression | Diagnostic:
-    """`double(x)`: a type as a function is a cast."""
-    name = written.function.text.upper()
-    target: DataType = SIMPLE.get(name) or Decimal(10, 0)
-    if len(arguments) != 1:
-        return say.argument_count(written.span, f"{name.lower()}(x)", 1, 1, len(arguments))
-    if not can_cast(arguments[0].type, target):
-        return say.impossible_cast(written.arguments[0].span, arguments[0].type, target)
-    return Call("cast", arguments, target)
 
 
 def _spark_only(

@@ -249,6 +249,8 @@ class Typer:
             return self.keep(say.distinct(e.span, name))
         if (unit := units_first.unit_of(e)) is not None:
             return self._unit_first(e, unit)
+        if (cast := functions.as_cast(e)) is not None:
+            return self._cast(cast)
         if functions.is_unknown(e):
             self.all([a for a in e.arguments if not isinstance(a, ast.Star)])
             function_name = e.function.text
@@ -259,8 +261,6 @@ class Typer:
             return None
         self._warn_about_pattern(e)
         called = functions.call(e, arguments, target, spark=self.context.may_ask_spark)
-        if functions.is_conversion(e):  # asked for, as by CAST
-            return self.keep(called)
         return self._checked(called, arguments, e.arguments)
 
     def _label(self, e: ast.Call) -> Expression | Diagnostic | None:
