@@ -238,7 +238,7 @@ SAME_NAMES = [
     for text, _, _ in TYPED
     if "dt" not in text and "nt" not in text and "-INTERVAL" not in text and "st." not in text
 ]
-NAMES = """i+1; d * (i + 1); -i; -(i + 1); - 1; ~i; NOT bo; i = 1; i <> 1; i <=> 1; i NOT BETWEEN 1 AND 2; i NOT IN (1,2); s LIKE 'x%';
+NAMES = """double(i + 1); decimal(i); CAST(double(i) AS INT); abs(double(i)); int('12') = i; int(double(i)); i+1; d * (i + 1); -i; -(i + 1); - 1; ~i; NOT bo; i = 1; i <> 1; i <=> 1; i NOT BETWEEN 1 AND 2; i NOT IN (1,2); s LIKE 'x%';
     s NOT LIKE 'x'; s ILIKE 'x'; s RLIKE 'x'; s LIKE 'x' ESCAPE '!'; CASE WHEN i>1 THEN 1 ELSE 2 END; CASE i WHEN 1 THEN 'x' END;
     i IS NOT NULL; bo IS NOT TRUE; bo IS UNKNOWN; i IS DISTINCT FROM 1; i IS NOT DISTINCT FROM 1; EXTRACT(HOUR FROM ts); ar[0];
     s || 'x' || s; i DIV 2; 1.50; 1e3; 1L; 1e10D; 'it\\'s'; NULL; TRUE; DATE '2020-01-02'; TIMESTAMP '2020-01-02 03:04:05.5';

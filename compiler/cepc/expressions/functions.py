@@ -54,7 +54,7 @@ def call(
         return refusal(span, name, of_spark)
     if function is not None and of_spark is None:
         return say.argument_count(written.span, function.usage, function.least, function.most, len(arguments))
-    if _is_type(name):
+    if is_type(name):
         return say.argument_count(written.span, f"{name.lower()}(x)", 1, 1, len(arguments))
     if of_spark is not None:
         known = target if spark else target or _likely(of_spark.name, arguments)
@@ -73,18 +73,19 @@ def label_named(call: ast.Call) -> ast.Name | None:
 def is_unknown(written: ast.Call) -> bool:
     """Whether neither the catalogue nor Spark has a function of that name."""
     name = written.function.text
-    return find(name) is None and find_spark(name, len(written.arguments)) is None and not _is_type(name)
+    return find(name) is None and find_spark(name, len(written.arguments)) is None and not is_type(name)
 
 
 def as_cast(written: ast.Call) -> ast.Cast | None:
     """`double(x)`: a type as a function is a cast; None for another call, and without its one argument."""
     name = written.function.text
-    if len(written.arguments) != 1 or find(name) is not None or not _is_type(name):
+    if len(written.arguments) != 1 or find(name) is not None or not is_type(name):
         return None
     return ast.Cast(written.arguments[0], ast.TypeExpr(name.upper(), span=written.function.span), False, written.span)
 
 
-def _is_type(name: str) -> bool:
+def is_type(name: str) -> bool:
+    """Of a type that can be written as a function."""
     return name.upper() in SIMPLE or name.upper() == "DECIMAL"
 
 

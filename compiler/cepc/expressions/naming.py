@@ -14,8 +14,8 @@ from cepc_runtime.sql.text import format_double
 from cepc_runtime.sql.types import DATE, TIMESTAMP, TIMESTAMP_NTZ, Interval, is_float
 
 from . import literals
-from .functions import LABEL, NAVIGATION, label_named
-from .written_types import SIMPLE, data_type
+from .functions import LABEL, NAVIGATION, is_type, label_named
+from .written_types import data_type
 
 _UPPER: Final = frozenset(
     (
@@ -41,7 +41,7 @@ def column_name(expression: ast.Expression) -> str:
             return known.name
         case ast.Cast(operand) if isinstance(operand, ast.Reference) and len(operand.parts) <= 2:
             return column_name(operand)
-        case ast.Call(function, (ast.Reference() as operand,)) if function.text.upper() in SIMPLE:
+        case ast.Call(function, (operand,)) if is_type(function.text):
             return column_name(operand)
     return _text(expression)
 
@@ -141,8 +141,8 @@ def _call(call: ast.Call) -> str:
     """Spark fills in what was left out, and prints some names in its own way."""
     written, name = call.function.text, call.function.text.lower()
     arguments = [_text(a) for a in call.arguments]
-    if written.upper() in SIMPLE and len(arguments) == 1:
-        return f"CAST({arguments[0]} AS {written.upper()})"
+    if is_type(written) and len(arguments) == 1:
+        return arguments[0]
     match name, arguments:
         case "if", _:
             return f"(IF({', '.join(arguments)}))"
