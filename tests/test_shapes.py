@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lark import Lark, Token, UnexpectedToken
+from lark import Token
 
 from cepc_grammar import keywords, shapes
 from cepc_grammar.keywords import KeywordLexer
@@ -23,9 +23,8 @@ from cepc_grammar.statements import split_statements
 from cepc_grammar.tables import parser, sql_parser
 from cepc_grammar.tokens import tokenize
 from tests.generators import programs
-from tests.test_trees import shown
+from tests.test_trees import of_lark, shown
 
-LARK = parser(KeywordLexer)
 LEXER: Any = parser(KeywordLexer).parser.lexer
 SQL_LEXER: Any = sql_parser(SqlLexer).parser.lexer
 OTHERS = {
@@ -51,15 +50,8 @@ class Written:
         return written
 
 
-def of_lark(lark: Lark, tokens: Any, start: str = "statement") -> Any:
-    try:
-        return shown(lark.parse(tokens, start=start))
-    except UnexpectedToken:
-        return None
-
-
-def ours(kept: Shapes, tokens: tuple[RawToken, ...], start: str = "statement") -> Any:
-    shape = kept.find(tokens, start)
+def ours(kept: Shapes, tokens: tuple[RawToken, ...]) -> Any:
+    shape = kept.find(tokens, "statement")
     return None if shape is None or shape.too_deep is not None else shape.built(tokens, Written())  # type: ignore[arg-type]
 
 
@@ -84,7 +76,7 @@ def test_statements_of_one_shape_are_built_as_lark_parses_each(program: Any, see
             others = [alike(tokens, seed + i) for i in range(3)]
             assert {LEXER.shape(other) for other in others} == {LEXER.shape(tokens)}
             for statement in (tokens, *others):
-                assert ours(kept, statement) == of_lark(LARK, statement)
+                assert ours(kept, statement) == shown(of_lark(statement))
 
 
 TEXTS = {
@@ -98,12 +90,12 @@ TEXTS = {
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 def test_what_stands_between_tokens_does_not_matter(text: str) -> None:
     tokens, kept = tokenize(Source("test.cep", text)).tokens, Shapes(parser(KeywordLexer))
-    wanted = of_lark(LARK, tokens)
+    wanted = shown(of_lark(tokens))
     assert wanted is not None
     assert ours(kept, tokens) == wanted
     for seed in range(20):
         other = alike(tokens, seed)
-        assert ours(kept, other) == of_lark(LARK, other)
+        assert ours(kept, other) == shown(of_lark(other))
 
 
 @pytest.mark.parametrize("lexer", [LEXER, SQL_LEXER], ids=["programs", "SQL"])
@@ -139,7 +131,7 @@ def test_shapes_without_end_and_long_ones_are_let_go(monkeypatch: pytest.MonkeyP
     kept = Shapes(parser(KeywordLexer))
     for operands in [*range(1, 9), *range(1, 9)]:
         tokens = tokenize(Source("test.cep", f"EVENT e AS A WHERE {' + '.join('x' * operands)}")).tokens
-        assert ours(kept, tokens) == of_lark(LARK, tokens) is not None
+        assert ours(kept, tokens) == shown(of_lark(tokens)) is not None
         assert len(kept._known) <= 3
         assert all(len(shape) <= 12 for _, shape in kept._known)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from lark import Lark, Token, Tree, UnexpectedToken
+from lark import Token, Tree, UnexpectedToken
 
 from cepc_grammar import nesting
 from cepc_grammar.keywords import KeywordLexer
@@ -27,12 +27,12 @@ def test_trees_and_their_places_are_larks(program: Any) -> None:
     for piece in split_statements(source, tokenize(source).tokens):
         # A statement, what is left of it when its last words are missing, and one that goes on.
         for tokens in (piece.tokens, piece.tokens[:-2], (*piece.tokens, piece.tokens[0])):
-            assert shown(OURS.tree(tokens, "statement")) == shown(_of_lark(LARK, tokens))
+            assert shown(OURS.tree(tokens, "statement")) == shown(of_lark(tokens))
 
 
-def _of_lark(lark: Lark, tokens: Any) -> Tree[Any] | None:
+def of_lark(tokens: Any) -> Tree[Any] | None:
     try:
-        return lark.parse(tokens, start="statement")
+        return LARK.parse(tokens, start="statement")
     except UnexpectedToken:
         return None
 
