@@ -10,6 +10,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from cepc.java import JavaNotFoundError, spark_environment
+from cepc.running.class_archive import ClassArchive
+from tests import jvm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +30,16 @@ settings.register_profile("dev", _COMMON, max_examples=12)
 settings.register_profile("ci", _COMMON, max_examples=64)
 settings.register_profile("long", _COMMON, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+
+_ARCHIVE = pytest.StashKey[ClassArchive | None]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Says how each JVM starts, that of the session and those of jobs that tests submit."""
+    archive = None if config.cache is None else jvm.class_archive(config.cache.mkdir("classes"))
+    config.stash[_ARCHIVE] = archive
+    os.environ["SPARK_SUBMIT_OPTS"] = jvm.options(archive)
 
 
 def pytest_collection_finish() -> None:
@@ -71,25 +83,26 @@ def _names(code: CodeType) -> frozenset[str]:
 
 
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
-    """A local session of two cores in UTC that leaves nothing behind; tests may set and must restore its settings."""
+def spark(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
+    """A local session of two cores in UTC; tests may set and must restore its settings. It leaves nothing behind but
+    the archive of its classes, where there was none.
+    """
     try:
         os.environ.update(spark_environment())
     except JavaNotFoundError as error:
         pytest.fail(str(error))
     from pyspark.sql import SparkSession
 
-    from cepc_runtime.spark.settings import COMPILED_ONCE
-
+    archive = pytestconfig.stash[_ARCHIVE]
+    making = [archive.options] if archive is not None and archive.is_made else []
     directory = tmp_path_factory.mktemp("spark")
     session = (
         SparkSession.builder.master("local[2]")
         .appName("cepc tests")
         .config("spark.driver.bindAddress", "127.0.0.1")  # works where the host's own name does not resolve
         .config("spark.driver.host", "127.0.0.1")
-        # Jobs of few events: what the second compiler of the JVM costs, they never earn.
-        .config("spark.driver.extraJavaOptions", f"{COMPILED_ONCE} -XX:+UseSerialGC")
-        # Nor what Spark's own compiler costs, stage by stage. Jobs that tests submit have both, as users do.
+        .config("spark.driver.extraJavaOptions", " ".join(["-XX:+UseSerialGC", *making]))
+        # What Spark's own compiler costs, stage by stage, few events never earn. Jobs that tests submit have it.
         .config("spark.sql.codegen.wholeStage", "false")
         .config("spark.local.dir", str(directory / "local"))
         .config("spark.log.level", "ERROR")
@@ -102,3 +115,5 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> "Iterator[SparkSession]":
     )
     yield session
     session.stop()
+    if archive is not None and archive.is_made:
+        jvm.end(archive)

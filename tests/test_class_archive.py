@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cepc.running.class_archive import AGAIN, HEAD, MAKES, ClassArchive, class_archive
+from cepc.running.class_archive import AGAIN, HEAD, MAKES, OPTIONS, ClassArchive, class_archive
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,6 +93,16 @@ def test_where_there_can_be_none_a_run_does_without(env: dict[str, str], tmp_pat
     assert [found(env, tmp_path) for _ in range(MAKES)] == [None] * MAKES
 
 
+@pytest.mark.parametrize("name", OPTIONS)
+def test_where_the_user_says_options_of_jvms_none_is_made_and_what_is_there_is_used(
+    env: dict[str, str], tmp_path: Path, name: str
+) -> None:
+    said = {**env, name: "-XX:SharedArchiveFile=own.jsa"}
+    assert [found(said, tmp_path) for _ in range(MAKES)] == [None] * MAKES
+    path = made(env, tmp_path).path
+    assert found(said, tmp_path) == ClassArchive(path, is_made=False)
+
+
 PROGRAM = "STREAM s (t INT, k STRING) EVENT TIME t EVENT TYPE k IN ('A'); QUERY q RETURN A.t AS n PATTERN A WITHIN 1 s;"
 
 
@@ -101,7 +111,7 @@ PROGRAM = "STREAM s (t INT, k STRING) EVENT TIME t EVENT TYPE k IN ('A'); QUERY 
 def test_runs_that_make_it_use_it_and_find_it_damaged_print_the_same(tmp_path: Path) -> None:
     (tmp_path / "p.cep").write_text(PROGRAM)
     (tmp_path / "s.jsonl").write_text('{"t": 1, "k": "A"}\n')
-    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache"), "SPARK_SUBMIT_OPTS": ""}
     command = [sys.executable, "-m", "cepc", "run", "p.cep", "--events", "s.jsonl", "--engine", "spark"]
 
     def rows() -> str:

@@ -62,12 +62,13 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     assert spark is not None
     assert spark.origin is not None
     home = str(Path(spark.origin).parent)
-    java = spark_environment()
+    java, jvm = spark_environment(), os.environ["SPARK_SUBMIT_OPTS"]
     return {
         **{k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "PYSPARK", "SPARK"))},
         "JAVA_HOME": java["JAVA_HOME"], "SPARK_HOME": home, "PYSPARK_PYTHON": str(python), "PYSPARK_DRIVER_PYTHON": str(python),
         "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_MEMORY": "256m", "SPARK_WORKER_DIR": str(folder / "work"),
         "SPARK_LOCAL_DIRS": str(folder / "local"), "TZ": "Asia/Tokyo",
+        "SPARK_SUBMIT_OPTS": jvm, "SPARK_DAEMON_JAVA_OPTS": jvm,
     }  # fmt: skip
 
 
@@ -151,6 +152,7 @@ def submit(environment: dict[str, str], master: str, folder: Path, *words: str) 
         "--master", master, "--driver-memory", "512m", "--executor-memory", "512m", "--total-executor-cores", "2",
         "--conf", "spark.executor.cores=1", "--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.ui.enabled=false",
         "--conf", "spark.sql.shuffle.partitions=4", "--conf", "spark.log.level=ERROR",
+        "--conf", f"spark.executor.extraJavaOptions={environment['SPARK_SUBMIT_OPTS']}",
     ]  # fmt: skip
     command = [str(Path(environment["SPARK_HOME"], "bin", "spark-submit")), *options, *words]
     return subprocess.run(

@@ -31,6 +31,9 @@ MAKES: Final = 3
 AGAIN: Final = 100
 """Where the third run did not make it, every hundredth tries again."""
 
+OPTIONS: Final = ("SPARK_SUBMIT_OPTS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS")
+"""Where users say options of JVMs."""
+
 
 @dataclass(frozen=True, slots=True)
 class ClassArchive:
@@ -48,21 +51,26 @@ class ClassArchive:
 def class_archive(env: Mapping[str, str], pyspark: Path, version: str) -> ClassArchive | None:
     """That of the Java and the pyspark at hand, to use or to make; None where this run does neither."""
     with suppress(OSError, RuntimeError):  # read-only, or no home
-        origin = _origin(Path(env["JAVA_HOME"]), pyspark, version)
-        path = cache_directory(env) / "jvm" / f"{hashlib.sha256(origin.encode()).hexdigest()[:16]}.jsa"
+        path = archive_path(env, pyspark, version)
         if any(c.isspace() or c in "\"'\\" for c in str(path)) or not is_private(path.parent):
             return None  # options are words of a text
         if path.exists() and _is_whole(path):
             return ClassArchive(path, is_made=False)
+        if any(env.get(name) for name in OPTIONS):
+            return None  # with another archive among them, say, a JVM that is to make one does not start
         runs = _one_more(path.with_suffix(".runs"))
         return ClassArchive(path, is_made=True) if runs % AGAIN == MAKES else None
     return None
 
 
-def _origin(java: Path, pyspark: Path, version: str) -> str:
-    """What it is made of. Raises OSError for a JVM without the archive of its own classes that this one adds to."""
+def archive_path(env: Mapping[str, str], pyspark: Path, version: str) -> Path:
+    """Where that of the Java and the pyspark at hand is kept, if there is one: what it is made of names it. Raises
+    OSError for a JVM without the archive of its own classes that this one adds to.
+    """
+    java = Path(env["JAVA_HOME"])
     own, jars = (java / "lib" / "server" / "classes.jsa").stat(), (pyspark / "jars").stat()
-    return repr((str(java), own.st_size, own.st_mtime_ns, str(pyspark), jars.st_mtime_ns, version))
+    origin = repr((str(java), own.st_size, own.st_mtime_ns, str(pyspark), jars.st_mtime_ns, version))
+    return cache_directory(env) / "jvm" / f"{hashlib.sha256(origin.encode()).hexdigest()[:16]}.jsa"
 
 
 def _is_whole(path: Path) -> bool:
