@@ -37,7 +37,8 @@ _ARCHIVE = pytest.StashKey[ClassArchive | None]()
 
 def pytest_configure(config: pytest.Config) -> None:
     """Says how each JVM starts, that of the session and those of jobs that tests submit."""
-    archive = None if config.cache is None else jvm.class_archive(config.cache.mkdir("classes"))
+    keeps = config.pluginmanager.has_plugin("cacheprovider")
+    archive = jvm.class_archive(config.cache.mkdir("classes")) if keeps and config.cache is not None else None
     config.stash[_ARCHIVE] = archive
     os.environ["SPARK_SUBMIT_OPTS"] = jvm.options(archive)
 

@@ -150,6 +150,7 @@ def test_a_script_with_a_session_of_its_own_gets_rows(python: str, tmp_path: Pat
     events = write_parquet(tmp_path / "e.parquet", EVENTS)
     env = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "PYSPARK", "SPARK"))}
     env |= {"JAVA_HOME": spark_environment()["JAVA_HOME"], "SPARK_LOCAL_IP": "127.0.0.1", "TZ": "America/New_York"}
+    env["SPARK_SUBMIT_OPTS"] = os.environ["SPARK_SUBMIT_OPTS"]
     env["PATH"] = os.pathsep.join(p for p in env["PATH"].split(os.pathsep) if not p.startswith(sys.prefix))
     if python == "without cepc":
         other = tmp_path / "python"
