@@ -38,10 +38,10 @@ PYTEST := $(RUN) pytest -q -n $(WORKERS) --dist loadgroup
 test: .venv/.ready  # everything but the long tests: minutes
 	$(PYTEST) -m "not long" $(PYTEST_ARGS)
 
-quick: .venv/.ready  # without Spark, other processes and most cases of the properties: a minute
-	HYPOTHESIS_PROFILE=quick $(PYTEST) -m "not spark and not long and not process and not unhurried" $(PYTEST_ARGS)
+quick: .venv/.ready  # without Spark and other processes: a minute
+	$(PYTEST) -m "not spark and not long and not process and not unhurried" $(PYTEST_ARGS)
 
-# Properties draw their cases by number: `test` has the first twelve of each, and `long` goes on with those after them.
+# Properties draw their cases by number: `test` has the first four of each, and `long` goes on with those after them.
 long: .venv/.ready  # the long tests, and the properties' further cases: 18 minutes
 	HYPOTHESIS_PROFILE=ci $(PYTEST) -m "long or property or hypothesis" $(PYTEST_ARGS)
 

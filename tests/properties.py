@@ -132,15 +132,13 @@ def case_numbers(cases: int | None = None, tested: int | None = None) -> range:
     match profile:
         case "dev":
             return range(first)
-        case "quick":
-            return range(-(-first * by_profile // in_test))
         case "ci":
             return range(first, whole)
     return range(whole)
 
 
 def portion(cases: int) -> int:
-    """How many of these the profile goes through: all of them, but in `make quick`."""
+    """How many of these the profile goes through: all of them in `make long`."""
     return cases * min(settings().max_examples, 25) // 25
 
 

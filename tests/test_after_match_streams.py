@@ -11,7 +11,7 @@ import pytest
 from tests.after_match_streams import KINDS, MODES, SELECTS, STREAMS, run, table
 
 
-@pytest.mark.unhurried
+@pytest.mark.long
 def test_rows_of_after_match_are_those_of_a_batch_and_of_the_oracle_in_streams_and_in_pieces() -> None:
     tally = run(1700)
     assert not tally.failures, tally.failures

@@ -95,7 +95,7 @@ def bursts(chance: Random, x: DataType) -> list[Event]:
 @pytest.mark.parametrize("x", [BIGINT, DOUBLE], ids=["integers", "doubles"])
 def test_queries_with_the_same_windows_have_the_rows_that_each_has_by_itself(interpreted: bool, x: DataType) -> None:
     joined = rows = 0
-    seeds = case_numbers(cases=100, tested=30)
+    seeds = case_numbers(cases=100, tested=10)
     for seed in seeds:
         chance = Random(seed)
         queries, events = a_band(chance, x), bursts(chance, x)

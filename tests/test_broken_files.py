@@ -97,6 +97,7 @@ WRITING = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("command", "place"), WRITING.values(), ids=WRITING)
 def test_a_full_disk_is_said_and_leaves_nothing_half_written(command: list[str], place: str) -> None:
     Path("e.csv").write_text(CSV)

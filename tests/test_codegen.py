@@ -154,6 +154,7 @@ def test_a_job_is_formatted(path: Path) -> None:
     assert formatted.stdout == golden(path)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
 def test_equal_programs_give_equal_bytes_whatever_the_hash_seed(path: Path) -> None:
     made = {

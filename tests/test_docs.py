@@ -66,6 +66,7 @@ def test_the_tables_of_the_language_page_have_these_matches() -> None:
     assert "` | |" not in new, "a table that the test does not see"
 
 
+@pytest.mark.long
 def test_the_commands_of_the_readme_run(tmp_path: Path) -> None:
     """On the example that the README shows; the first console block is the demo's, which tests/test_examples.py
     runs.

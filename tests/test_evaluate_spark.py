@@ -165,6 +165,7 @@ COERCIONS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", COERCIONS)
 def test_coercions_of_every_pair_of_types(spark: SparkSession, rows: Rows, form: str) -> None:
     del rows

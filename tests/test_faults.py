@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.mark.unhurried
+@pytest.mark.long
 def test_faults_at_every_kind_of_place_change_no_row(tmp_path: Path) -> None:
     told = run(tmp_path, faults=100)
     assert told.wrong == []

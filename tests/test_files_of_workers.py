@@ -171,6 +171,7 @@ QUERY q RETURN MATCH a.kind AS kind PATTERN A a WITHIN 1 SECOND;
 WORKERS, SPARK = "parquet-cpp-arrow", "parquet-mr"
 
 
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.parametrize(
     ("program", "setting", "value", "maker"),
@@ -198,6 +199,7 @@ def test_what_workers_cannot_do_as_spark_was_told_spark_does(
     assert spark.read.parquet(str(out / "q")).count() == 1
 
 
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.parametrize(("is_said", "physical_type"), [(False, "INT64"), (True, "INT96")])
 def test_a_job_writes_times_as_numbers_unless_who_starts_it_says_how(

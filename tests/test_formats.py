@@ -106,6 +106,7 @@ def test_a_folder_of_a_new_format_and_another_is_refused() -> None:
         read("days")
 
 
+@pytest.mark.long
 def test_the_command_knows_a_new_format_by_its_module_alone() -> None:
     Path("rides.cep").write_text(PROGRAM)
     brought = "from cepc.reading import readers\nfrom tests.bars import READER\nreaders.READERS += (READER,)"
@@ -125,6 +126,7 @@ def test_the_command_knows_a_new_format_by_its_module_alone() -> None:
 # ---- writing ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_command_writes_in_a_new_format_by_its_module_alone() -> None:
     Path("rides.csv").write_text("at,kind,minutes\n2026-01-31T12:00:00Z,Travel,2.5\n2026-01-31T12:10:00Z,Delivery,\n")
     Path("rides.cep").write_text(PROGRAM.replace("BARS 'rides.bars'", "CSV 'rides.csv'"))

@@ -30,7 +30,7 @@ from tests.fuzz import MAKERS, smallest
 if TYPE_CHECKING:
     from types import FrameType
 
-OF_PROFILE = {"quick": 500, "dev": 3_000}
+OF_PROFILE = {"dev": 1_000}
 EXAMPLES = int(os.environ.get("CEPC_FUZZ", OF_PROFILE.get(os.environ.get("HYPOTHESIS_PROFILE", "dev"), 10_000)))
 SEED = os.environ.get("CEPC_FUZZ_SEED", "fixed")
 PARTS = 8  # so that several workers share the examples

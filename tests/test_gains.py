@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bench.gains.report import Report
 
 
-@pytest.mark.unhurried
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["sharon", "gloria", "hamlet", "motto", "groups", "cut"])
 def test_a_table_and_its_picture_come_out(name: str) -> None:
     report: Report = importlib.import_module(f"bench.gains.{name}").report(quick=True)

@@ -224,6 +224,7 @@ def limited(*arguments: str, seconds: float = 30) -> subprocess.CompletedProcess
 OPEN = {"single quotes": "'", "double quotes": '"', "backquotes": "`", "a comment": "/*"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("opening", OPEN.values(), ids=OPEN)
 def test_ten_megabytes_that_are_not_closed_take_little_memory_and_time(opening: str) -> None:
     Path("p.cep").write_text(f"{STREAM}{opening}{'x' * 10_000_000}")
@@ -269,6 +270,7 @@ def test_millions_of_comments_take_little_memory_and_time(comment: str) -> None:
     assert done.stdout == "no errors\n", done.stdout + done.stderr
 
 
+@pytest.mark.long
 def test_the_comments_of_a_module_are_looked_through_once() -> None:
     Path("m.cep").write_text("-- of the pattern\nPATTERN p AS A;\n-- aside\n\n" * 30_000)
     done = limited("doc", "m.cep", seconds=20)
@@ -316,6 +318,7 @@ def test_a_usage_error_quotes_no_megabyte() -> None:
     assert len(said) < 3000
 
 
+@pytest.mark.long
 def test_quotes_behind_one_that_nothing_closes_are_read_once() -> None:
     Path("p.cep").write_text(QUERY + "k = 'a\n" + "\\'\n\\'''\n" * 200_000)
     assert "error[E0102]" in limited("check", "p.cep", seconds=10).stdout
@@ -417,6 +420,7 @@ def test_what_lies_around_missing_files_is_looked_at_for_no_more_of_them_than_ar
     ]
 
 
+@pytest.mark.long
 def test_a_chain_of_three_thousand_events_is_checked_in_seconds() -> None:
     chain = "".join(f"EVENT E{i} AS E{i - 1} WHERE at > {i};\n" for i in range(1, 3000))
     Path("p.cep").write_text(
@@ -433,6 +437,7 @@ def test_patterns_that_double_each_other_are_refused_without_being_written_out()
     assert [d.code for d in found.diagnostics if d.severity == "error"] == ["E0417"] * 87
 
 
+@pytest.mark.long
 def test_nested_repetitions_that_are_too_many_are_refused_in_seconds() -> None:
     Path("p.cep").write_text(f"{STREAM}QUERY q RETURN COUNT(*) PATTERN ((T{{1,12}}){{1,12}}){{1,12}} WITHIN 9 s;")
     assert "error[E0801]" in limited("check", "p.cep", seconds=15).stdout
@@ -509,6 +514,7 @@ def test_the_budget_of_an_aggregate_query_is_the_option_too() -> None:
     assert invoke("run", "p.cep", "--events", "e.csv", "--most", "10000").exit_code == 0
 
 
+@pytest.mark.long
 def test_python_has_the_same_budget() -> None:
     compiled = python.compile(f"{STREAM}QUERY q RETURN MATCH COUNT(A) AS n PATTERN A+ WITHIN 1 h;")
     events = pa.table({"at": pa.array(range(40), pa.int64()), "k": ["A"] * 40})

@@ -121,6 +121,7 @@ machine_code.machine_code(made)(made.Given(1, np.arange(3, dtype=np.int32)), np.
 """
 
 
+@pytest.mark.long
 def test_processes_that_want_it_at_once_wait_for_the_first(tmp_path: Path) -> None:
     (tmp_path / "made.py").write_text(MODULE.format(name="Given"))
     making = [tmp_path / name for name in ("first", "second", "third")]
@@ -144,11 +145,13 @@ def test_where_nothing_can_be_written_nobody_is_waited_for(tmp_path: Path) -> No
         assert [*tmp_path.iterdir()] == [tmp_path / "file"]
 
 
+@pytest.mark.long
 def test_what_was_kept_of_another_source_is_not_looked_at(tmp_path: Path) -> None:
     assert [use(tmp_path, name) for name in ("Older", "Renamed")] == ["True\n", "True\n"]
     assert len(kept(tmp_path)) == 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "harm", [lambda code: code[:-1], lambda code: code[:0], lambda code: code[:900] + b"?" + code[901:]], ids=["cut", "empty", "changed"]
 )  # fmt: skip

@@ -39,7 +39,7 @@ def checked(text: str) -> model.CheckedProgram:
     return found
 
 
-@pytest.mark.unhurried
+@pytest.mark.long
 def test_a_long_plan_is_packed_in_the_job_and_comes_out_as_it_was() -> None:
     text = program(much(500, counted))
     found = check_text(text, "t.cep")
@@ -78,6 +78,7 @@ def test_of_many_queries_that_are_joined_the_explanation_names_a_few() -> None:
     assert all(" more, from those of parts" in line and len(line) < 250 for line in joined)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_planning_for_match_queries_is_left_out_where_they_have_nothing_in_common(kind: str) -> None:
     (plan,) = plan_program(checked(program(KINDS[kind](1_000, listed)))).plans

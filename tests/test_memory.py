@@ -125,16 +125,16 @@ FEW_CASES: Final = 25
 """A case is run with and without a limit, several times; the long run has them by the thousand."""
 
 
-@pytest.mark.unhurried
+@pytest.mark.long
 def test_random_programs_have_the_same_rows_in_little_memory(cuts: Cuts) -> None:
-    hold("in parts on disk", mixed, in_parts, cases=FEW_CASES, with_rows=0.6, differing=0.3)
+    hold("in parts on disk", mixed, in_parts, cases=FEW_CASES, tested=0, with_rows=0.6, differing=0.3)
     assert cuts.by_key > 10, cuts.by_key
     assert cuts.by_time > 5, cuts.by_time
 
 
-@pytest.mark.unhurried
+@pytest.mark.long
 def test_one_group_has_the_same_rows_cut_by_time(cuts: Cuts) -> None:
-    hold("in parts of time on disk", in_a_line, in_parts, cases=FEW_CASES, with_rows=0.6, differing=0)
+    hold("in parts of time on disk", in_a_line, in_parts, cases=FEW_CASES, tested=0, with_rows=0.6, differing=0)
     assert cuts.by_time > 10, cuts.by_time
 
 
@@ -196,6 +196,7 @@ COLUMNS: Final[dict[str, Callable[[np.random.Generator, int], Any]]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("memory", [0, 2_000, 20_000])
 @pytest.mark.parametrize("first", COLUMNS)
 def test_rows_are_sorted_on_disk_as_in_memory(first: str, memory: int) -> None:
@@ -487,6 +488,7 @@ def test_unless_asked_most_of_what_is_free_is_taken(tmp_path: Path, monkeypatch:
     assert memory_of(None) == 300_000
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("reader", [parquet_files, csv_files, json_lines], ids=lambda reader: reader.__name__)
 def test_what_was_read_of_a_file_is_not_kept(reader: Any, tmp_path: Path) -> None:
     """Arrow keeps the bytes of a Parquet file that it has read, unless it is told not to."""

@@ -99,6 +99,7 @@ def counting(spark: SparkSession, table: pa.Table) -> tuple[DataFrame, Any]:
     return frame.mapInArrow(each, frame.schema), read
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("queries", [None, ["again"], ["pairs", "again"]], ids=["all", "the last", "the first, too"])
 def test_a_query_whose_rows_are_events_runs_once(
     queries: list[str] | None, spark: SparkSession, given: pa.Table
@@ -146,6 +147,7 @@ def test_a_stream_of_rows_is_no_stream_of_sparks(spark: SparkSession, given: pa.
         job.stream(spark, str(tmp_path / "checkpoint"), lambda *_: None, spark.createDataFrame(given))
 
 
+@pytest.mark.long
 def test_the_queries_over_events_of_such_a_program_are_a_stream(
     spark: SparkSession, given: pa.Table, tmp_path: Path
 ) -> None:
@@ -183,6 +185,7 @@ def test_the_job_writes_rows_of_all_queries(spark: SparkSession, given: pa.Table
     spark.catalog.clearCache()
 
 
+@pytest.mark.long
 def test_the_spark_engine_says_why_a_query_over_rows_has_none(spark: SparkSession, tmp_path: Path) -> None:
     del spark  # it is that of the command, too
     (tmp_path / "p.cep").write_text(PROGRAM)

@@ -108,6 +108,7 @@ WITHIN 1 HOUR;
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("streaming", [False, True], ids=["batch", "stream"])
 def test_columns_that_stand_apart_are_none_with_a_dot_in_their_names(
     streaming: bool, spark: SparkSession, tmp_path: Path

@@ -271,4 +271,4 @@ def with_large_groups(case: Case, chance: Random) -> Seen:
 @pytest.mark.parametrize("select", ["ANY", "NEXT", "CONTIGUOUS"])
 def test_the_rows_of_partitions_with_large_groups_are_those_with_whole_groups(select: str) -> None:
     make = cases(size=3, select=select)
-    hold(f"large groups in pieces: SELECT {select}", make, with_large_groups, cases=25, tested=3)
+    hold(f"large groups in pieces: SELECT {select}", make, with_large_groups, cases=25, tested=1)

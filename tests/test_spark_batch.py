@@ -476,6 +476,7 @@ IN_FOLDER: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 """Values of columns that folders name, and what is none of the type."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("type_", IN_FOLDER)
 def test_columns_that_folders_name_have_the_declared_type(otherwise: SparkSession, tmp_path: Path, type_: str) -> None:
     right, wrong = IN_FOLDER[type_]
@@ -505,6 +506,7 @@ FOLDERS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "form"), [*((name, "csv") for name in FOLDERS), ("below", "json"), ("only below", "parquet")]
 )
@@ -589,6 +591,7 @@ def in_files(form: str, folder: Path, *columns: pa.Array | None) -> Path:
     return folder
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", ["parquet", "orc"])
 @pytest.mark.parametrize(("type_", "first"), [("INT", pa.array([1], pa.int8())), ("BIGINT", pa.array([1], pa.int32()))])
 def test_files_whose_types_differ_are_read_by_the_declared_one(
@@ -724,6 +727,7 @@ QUERY parts RETURN COUNT(*) AS n PATTERN SEQ(A, B) WHERE [k] WITHIN UNBOUNDED;
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "chosen",
     [
@@ -786,6 +790,7 @@ QUERY none RETURN COUNT(*) AS n PATTERN Nothing WITHIN UNBOUNDED;
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("time", ["TIMESTAMP", "BIGINT", "DATE"])
 def test_plain_aggregates_are_those_of_the_kernel_and_need_no_python(spark: SparkSession, time: str) -> None:
     unit = {"TIMESTAMP": ("", "s"), "BIGINT": (" UNIT ms", "ms"), "DATE": ("", "DAY")}[time]

@@ -73,6 +73,7 @@ def write_parquet(path: Path, events: list[dict[str, Any]], schema: pa.Schema = 
 # ---- results ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("to", ["files", "console"])
 @pytest.mark.parametrize(
     ("events", "said"),
@@ -152,6 +153,7 @@ def test_rows_of_chosen_queries_go_to_the_console_without_output(
     assert "pairs" not in printed
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("form", "read"), [("csv", "csv"), ("CSV", "csv"), ("json", "json"), ("orc", "orc")])
 def test_rows_are_written_in_the_format_asked_for(
     run: Any, spark: SparkSession, tmp_path: Path, form: str, read: str
@@ -244,6 +246,7 @@ QUERY other RETURN k, COUNT(*) AS n PATTERN SEQ(A, B) GROUP BY k WITHIN 1000 s;
 """With three queries of the same columns, one of which has the name that the job gives to its own, and two of others."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", ["parquet", "csv", "json", "orc"])
 def test_queries_with_the_same_columns_are_written_by_one_job_into_their_own_directories(
     run: Any, spark: SparkSession, tmp_path: Path, form: str
@@ -330,6 +333,7 @@ def bad_events(folder: Path, what: str) -> tuple[str, str]:
     return str(folder / "nothing"), "parquet" if what == "path" else "delta"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("what", "said"),
     [

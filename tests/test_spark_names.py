@@ -59,6 +59,7 @@ def sql(type_: Any) -> str:
     return "STRING" if pa.types.is_string(type_) else "BIGINT"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE)
 def test_a_column_of_any_name_is_itself(spark: SparkSession, name: str) -> None:
     column = quoted(name)

@@ -133,6 +133,7 @@ def compared(
     return Compared(tuple(found), common)
 
 
+@pytest.mark.long
 def test_texts_of_csv_are_the_same_values(spark: SparkSession, tmp_path: Path) -> None:
     given = [(name, text) for text in texts_of(Random(7), 600) for name in SINGLE]
     places = list(SINGLE)
@@ -147,6 +148,7 @@ def test_texts_of_csv_are_the_same_values(spark: SparkSession, tmp_path: Path) -
     assert min(found.common[name] for name in SINGLE) > 5, found.common
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("raw", [False, True], ids=["strings", "as they are"])
 def test_values_of_json_are_the_same_values_at_any_depth(spark: SparkSession, tmp_path: Path, raw: bool) -> None:
     columns = SINGLE | NESTED

@@ -207,6 +207,7 @@ QUERY ahead RETURN COUNT(*) AS n PATTERN Travel WHERE LEAD(Travel.fare) > 1 WITH
 """
 
 
+@pytest.mark.long
 def test_what_was_before_an_event_is_known_over_micro_batches_and_restarts(spark: SparkSession, tmp_path: Path) -> None:
     """Queries with LAG, beside one without and one that is left out."""
     rows = events()

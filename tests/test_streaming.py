@@ -646,7 +646,7 @@ SHARED = [
 ]  # fmt: skip
 
 
-@pytest.mark.unhurried
+@pytest.mark.long
 @pytest.mark.parametrize(("one", "other", "more"), SHARED)
 def test_state_shrinks_with_sharing(one: str, other: str, more: float) -> None:
     """Bytes of both together beyond the first's, in those of the second alone."""

@@ -10,7 +10,7 @@ from datetime import timedelta
 from functools import partial
 from itertools import permutations
 from random import Random
-from threading import Barrier
+from threading import Barrier, Event
 from threading import enumerate as enumerate_threads
 from typing import TYPE_CHECKING, Any, Final
 
@@ -50,6 +50,7 @@ from tests.words import stream
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
+    from types import FrameType
 
     from cepc_runtime.parts.cutting import Part
     from cepc_runtime.plan.physical import PhysicalPlan
@@ -329,6 +330,7 @@ def test_the_budget_is_that_of_all_queries_where_some_are_run_again(cuts: Cuts) 
     assert (cuts.kinds["time of matches"], cuts.kinds["whole"]) == (len(MANY), len(MANY))
 
 
+@pytest.mark.long
 def test_what_is_looked_at_by_two_parts_is_not_too_much(cuts: Cuts) -> None:
     plan = compile_text(STREAM + LISTED.format(q="q", where="", within=4)).plan
     table = events([1] * 90, 1, "A")
@@ -361,16 +363,21 @@ def running() -> list[str]:
 
 
 @pytest.fixture
-def _heard() -> Iterator[None]:
-    """An interruption is heard, also where the tests run in the background of a shell, which has it ignored."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
+def heard() -> Iterator[Event]:
+    """Set when an interruption is heard, also where the tests run in the background of a shell, which has it ignored."""
+    event = Event()
+
+    def hear(number: int, frame: FrameType | None) -> None:
+        event.set()
+        signal.default_int_handler(number, frame)
+
+    before = signal.signal(signal.SIGINT, hear)
+    yield event
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.usefixtures("_heard")
 @pytest.mark.parametrize("interrupted", ["the thread that waits", "one that works"])
-def test_an_interruption_ends_all_threads(interrupted: str) -> None:
+def test_an_interruption_ends_all_threads(interrupted: str, heard: Event) -> None:
     plan, told = compile_text(STREAM + MANY_QUERIES).plan, list[float]()
 
     def tell(fraction: float) -> None:
@@ -379,6 +386,7 @@ def test_an_interruption_ends_all_threads(interrupted: str) -> None:
             raise KeyboardInterrupt
         if len(told) == 1:  # a second one would end the wait for the threads
             os.kill(os.getpid(), signal.SIGINT)
+            assert heard.wait(60)  # on a busy machine all would be done before
 
     with pytest.raises(KeyboardInterrupt):
         execute(plan, events([1] * 300_000, 1000), tell=tell, resources=Resources(threads=2))

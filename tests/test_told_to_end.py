@@ -39,6 +39,7 @@ QUERY r RETURN MATCH B.at PATTERN B WITHIN 1 h;
 CODES = {signal.SIGTERM: 143, signal.SIGINT: 130}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("threads", ["1", "2"])
 @pytest.mark.parametrize("number", CODES)
 def test_a_signal_while_rows_are_written(number: signal.Signals, threads: str, tmp_path: Path) -> None:

@@ -218,7 +218,7 @@ def compared(
     """What was seen of random queries, 400 in all."""
     monkeypatch.setattr(machine_code._SO_FAR, "work", -(10**12))
     seen: Counter[str] = Counter()
-    for seed in case_numbers(cases=400, tested=130):
+    for seed in case_numbers(cases=400, tested=40):
         seen["queries"] += 1
         chance = Random(seed)
         small_pieces(chance, monkeypatch)
@@ -372,6 +372,7 @@ ENDLESS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("query", ENDLESS.values(), ids=ENDLESS.keys())
 @pytest.mark.parametrize("value", SERIES.values(), ids=SERIES.keys())
 def test_first_events_without_a_match_do_not_look_at_all_later_events(
