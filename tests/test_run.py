@@ -404,6 +404,17 @@ def test_what_fails_between_two_events_is_shown_where_it_stands(counted: str, co
     assert f"--> large.cep:3:{column}\n" in said
 
 
+def test_texts_in_what_fails_between_two_events_stay_as_they_are() -> None:
+    Path("texts.csv").write_text("at,kind,k,n\n1,A,1,1\n2,B,1,1\n")
+    Path("texts.cep").write_text(
+        "STREAM s (at BIGINT, kind STRING, k INT, n BIGINT) EVENT TIME at EVENT TYPE kind IN ('A', 'B');\n"
+        "QUERY q RETURN COUNT(*) AS c PATTERN SEQ(A, B)\n"
+        "WHERE [k] AND CAST(CONCAT('it''s later.', STRING(A.n)) AS BIGINT) < B.n WITHIN 9 s;"
+    )
+    said = run("texts.cep", "--events", "texts.csv").stderr
+    assert "cannot be read as BIGINT in `CAST(concat('it\\'s later.', CAST(n AS STRING)) AS BIGINT)`" in said
+
+
 def test_the_cure_of_an_average_that_does_not_fit_works() -> None:
     stream = "STREAM s (at BIGINT, kind STRING, z DECIMAL(38, 37)) EVENT TIME at EVENT TYPE kind IN ('A');\n"
     query = "QUERY q RETURN {} AS n PATTERN A WITHIN 1000 s;"

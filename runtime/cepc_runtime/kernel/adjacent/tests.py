@@ -38,7 +38,7 @@ EQUAL: Final = 4
 DIFFERENT: Final = 5
 PAIRS: Final = 6
 
-_ROLE: Final = re.compile(r"\b(?:earlier|later)\.")
+_TEXT_OR_ROLE: Final = re.compile(r"""('(?:[^'\\]|\\.)*+'|`[^`]*`)|\b(?:earlier|later)\.""", re.DOTALL)
 
 MOST_FAILING: Final = 1000
 """Pairs of a block without a value that are looked for one by one."""
@@ -178,5 +178,5 @@ def as_in_the_query() -> Iterator[None]:
     try:
         yield
     except EvaluationError as error:
-        error.expression = _ROLE.sub("", error.expression)
+        error.expression = _TEXT_OR_ROLE.sub(lambda found: found[1] or "", error.expression)
         raise
