@@ -404,9 +404,9 @@ def look(file: DataFile, records: int) -> Looked:
         raise DataError([messages.for_excel(file.name, first, delimiter)])
     if 2 * len(values) > len(columns):  # the first line is a record
         raise DataError([messages.no_header(file.name, first, ["at", "kind", "id"], delimiter)])
-    if _NO_TEXT in first and _NO_TEXT.encode() not in read_head(file) and options_of(file).is_utf8:
-        raise DataError([messages.not_utf8(file.name)])
     once = [name for name in dict.fromkeys(columns) if columns.count(name) == 1 and _NO_TEXT not in name]
+    if not once and _NO_TEXT in columns[0]:
+        raise DataError([messages.not_utf8(file.name)])
     wanted = tuple((name, STRING) for name in once)
     tables, rows, bad, more, no_text = [], 0, 0, False, False
     for batch in batches(file, Wanted("", wanted, wanted, None)):
