@@ -587,6 +587,15 @@ def test_a_line_for_spreadsheets_is_no_header_with_its_delimiter_either() -> Non
     assert read_events(source, plan, given).rows == 0
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "utf-16", "utf-16-be"])
+@pytest.mark.parametrize("end", ["", "\n", "\r\n", "\r", "\n\n"])
+def test_an_empty_value_at_the_end_is_null_whether_or_not_its_line_has_an_end(end: str, encoding: str) -> None:
+    write("x.csv", f't,v,w\n1,"é",\n2,"",{end}'.replace("\n", end.rstrip("\n") or "\n").encode(encoding))
+    plan, given = stream("t INT, v STRING, w STRING"), StreamInput(declared("t INT, v STRING, w STRING"))
+    found = read_events(EventSource("x.csv", None, (("encoding", encoding.removesuffix("-sig")),)), plan, given)
+    assert (values(found, "v"), values(found, "w")) == (["é", ""], [None, None])
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
 def test_utf_16_is_recognised(encoding: str) -> None:
     write("x.csv", ("\ufeff" * (encoding != "utf-16") + "t,v\n1,2\n").encode(encoding))

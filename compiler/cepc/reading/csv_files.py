@@ -162,14 +162,16 @@ class _Rows:
 
 
 class Passing(io.RawIOBase):
-    """A stream of CSV as pyarrow can read it. The quotes that pass are counted. Bytes that are no UTF-8 become
-    characters of a private plane: pyarrow asks about a row only if all of it is text.
+    """A stream of CSV as pyarrow can read it, in UTF-8. The quotes that pass are counted. Bytes that are no UTF-8
+    become characters of a private plane: pyarrow asks about a row only if all of it is text. The last line has an end:
+    without one, pyarrow takes an empty value behind one in quotes for one in quotes.
     """
 
     def __init__(self, stream: Any, options: CsvOptions) -> None:
         self.stream, self.options = stream, options
         self.quotes, self.is_marked = 0, False
-        self._ready, self._rest = b"", b""
+        self._ready, self._rest, self._last = b"", b"", b"\n"
+        self._decoder = codecs.getincrementaldecoder(options.python_encoding)()
 
     def readable(self) -> bool:
         return True
@@ -179,7 +181,13 @@ class Passing(io.RawIOBase):
         while data and not self._ready:
             data = self.stream.read(size)
             self.quotes += data.count(self.options.quote.encode())
-            self._ready = self._marked(data) if self.options.is_utf8 else data
+            if self.options.is_utf8:
+                self._ready = self._marked(data)
+            else:
+                self._ready = self._decoder.decode(data, final=not data).encode()
+            if not data and (self._ready or self._last)[-1:] not in (b"\n", b"\r"):
+                self._ready += b"\n"
+            self._last = self._ready[-1:] or self._last
         end = len(self._ready) if size < 0 else size
         found, self._ready = self._ready[:end], self._ready[end:]
         return found
@@ -237,7 +245,7 @@ def _reader(file: DataFile, wanted: Wanted, stream: Any, rows: _Rows) -> Any:
         return pa_csv.open_csv(
             stream,
             # Threads cost the numbers of rows.
-            read_options=pa_csv.ReadOptions(use_threads=False, block_size=BLOCK, encoding=options.encoding),
+            read_options=pa_csv.ReadOptions(use_threads=False, block_size=BLOCK),
             parse_options=pa_csv.ParseOptions(
                 delimiter=options.delimiter,
                 quote_char=options.quote,
