@@ -606,6 +606,15 @@ def test_utf_16_is_recognised(encoding: str) -> None:
     assert values(read_events(source, stream("t INT, v INT"), StreamInput(declared("t INT, v INT"))), "v") == [2]
 
 
+@pytest.mark.parametrize(("encoding", "wrong"), [("cp1252", b"\x81"), ("utf-16", "x".encode("utf-16")[:-1])])
+@pytest.mark.parametrize("before", [0, 1 << 20])
+def test_what_is_no_text_in_the_encoding_that_is_said_is_said(encoding: str, wrong: bytes, before: int) -> None:
+    write("x.csv", ("t,v\n" + "1,2\n" * before).encode(encoding) + wrong)
+    source, plan = EventSource("x.csv", None, (("encoding", encoding),)), stream("t INT, v STRING")
+    with pytest.raises(DataError, match=f"`x.csv` cannot be read: it is no text in {encoding}\n"):
+        read_events(source, plan, StreamInput(declared("t INT, v STRING")))
+
+
 def write_avro(events: pa.Table, name: str) -> None:
     nullable = {
         "at": {"type": "long", "logicalType": "timestamp-micros"},

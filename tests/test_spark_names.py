@@ -83,9 +83,10 @@ def test_a_session_that_replaces_variables_does_not_replace_them_in_names(spark:
     text = """STREAM s (at BIGINT, kind STRING, `a${y}` BIGINT) EVENT TIME at UNIT s EVENT TYPE kind;
 QUERY q RETURN COUNT(*) AS `n${y}` PATTERN A WHERE A.kind <> '${y}' AND A.`a${y}` > 0 WITHIN 9 s;"""
     table = frame(spark, pa.table({**EVENTS, "a${y}": [1, 2, 3, 4]}))
-    assert spark.conf.get("spark.sql.variable.substitute") == "true"
+    spark.conf.set("spark.sql.variable.substitute", "true")  # as it is where no job has run whose session it was
     assert build(spark, text, table)["q"].collect()[0]["n${y}"] == 2
     assert spark.conf.get("spark.sql.variable.substitute") == "true"
+    spark.conf.unset("spark.sql.variable.substitute")
 
 
 def test_a_query_named_like_a_function_of_another_stream_gives_its_own_rows(spark: SparkSession) -> None:

@@ -123,8 +123,7 @@ def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
             except pa.ArrowInvalid as error:
                 raise _invalid(file, str(error)) from None
             except UnicodeError:
-                why = f"it is no text in {options_of(file).encoding}"
-                raise DataError([messages.unreadable(file.name, why, "`--option encoding=…` names another")]) from None
+                raise _no_text(file) from None
             except OSError as error:
                 raise unread(file, error) from None
             table, wrong, good = _converted(wanted, passing, batch, done, rows)
@@ -262,8 +261,15 @@ def _reader(file: DataFile, wanted: Wanted, stream: Any, rows: _Rows) -> Any:
         )
     except pa.ArrowInvalid as error:
         raise _invalid(file, str(error)) from None
+    except UnicodeError:
+        raise _no_text(file) from None
     except OSError as error:
         raise unread(file, error) from None
+
+
+def _no_text(file: DataFile) -> DataError:
+    why = f"it is no text in {options_of(file).encoding}"
+    return DataError([messages.unreadable(file.name, why, "`--option encoding=…` names another")])
 
 
 def _converted(
