@@ -51,6 +51,20 @@ def plots(page: str) -> dict[str, tuple[str, list[str]]]:
     return {name: (said, re.findall(r"<title>([^<]*)</title></rect>", plot)) for name, said, plot in found}
 
 
+@pytest.mark.parametrize("measures", ["COUNT(*) AS n", "FIRST(kind) AS match_end"])
+@pytest.mark.parametrize("rows", ["ONE ROW", "ALL ROWS"])
+def test_clauses_of_sql_have_rows_and_no_times(measures: str, rows: str) -> None:
+    Path("c.csv").write_text("at,kind\n1,A\n2,B\n3,B\n")
+    Path("p.sql").write_text(
+        "CREATE TABLE t (at INT, kind STRING) USING csv OPTIONS (header 'true') LOCATION 'c.csv';\n"
+        f"SELECT * FROM t MATCH_RECOGNIZE (ORDER BY at MEASURES {measures} {rows} PER MATCH\n"
+        "PATTERN (A B) DEFINE A AS kind = 'A') AS m;"
+    )
+    done = CliRunner().invoke(cepc, ["run", "p.sql", "--report", "r.html"])
+    assert done.exit_code == 0, done.stderr
+    assert plots(Path("r.html").read_text()) == {"m": ("2 rows" if rows == "ALL ROWS" else "1 row", [])}
+
+
 def test_labels_stand_below_the_name_of_their_query() -> None:
     page = report("QUERY q WITH (severity = 'high', owner = '<us>') RETURN COUNT(*) AS n PATTERN A WITHIN 1 MINUTE;")
     assert "<th>q<br>severity: high<br>owner: &lt;us&gt;</th>" in page

@@ -689,9 +689,15 @@ ONE = "STREAM s (t INT, `{0}` {1}) EVENT TIME t UNIT s; QUERY q RETURN MATCH s.`
         ("x", "DECIMAL(10,2)", [0, 30], [Decimal("0.00"), Decimal("30.00")]),
         ("x", "DECIMAL(30,2)", [2**70, None], [Decimal(2**70), None]),
         ("x", "DECIMAL(10,2)", [Decimal("1.5000"), None], [Decimal("1.50"), None]),
+        ("x", "BIGINT", pd.Categorical([7, 8]), [7, 8]),
+        ("x", "SMALLINT", pd.Categorical([7.0, 8.0]), [7, 8]),
+        ("x", "DOUBLE", pd.Categorical([7, 8]), [7.0, 8.0]),
+        ("x", "STRING", pd.Categorical(["a", None]), ["a", None]),
+        ("x", "DECIMAL(10,2)", pd.Categorical([0, 30]), [Decimal("0.00"), Decimal("30.00")]),
+        ("x", "DECIMAL(10,2)", pd.Categorical([None, 30]), [None, Decimal("30.00")]),
     ],
 )
-def test_from_python_columns_of_a_frame_that_fit(name: Any, type_: str, values: list[Any], expected: list[Any]) -> None:
+def test_from_python_columns_of_a_frame_that_fit(name: Any, type_: str, values: Any, expected: list[Any]) -> None:
     found = cepc.compile(ONE.format(name, type_)).run(pd.DataFrame({"t": [1, 2], name: values}))["q"]
     assert found["x"].tolist() == expected
 

@@ -59,8 +59,12 @@ def _slide(window: Window) -> int:
 
 
 def _times(query: model.Query, table: Any) -> Any:
-    """When a match ends or a window begins, without nulls."""
-    return table["match_end" if query.kind == "match" else "window_start"].combine_chunks().drop_null()
+    """When a match ends or a window begins, without nulls. The rows of a MATCH_RECOGNIZE have no such column."""
+    import pyarrow as pa
+
+    name, other = ("match_end", "match_start") if query.kind == "match" else ("window_start", "window_end")
+    is_there = {name, other} <= {*table.column_names}
+    return table[name].combine_chunks().drop_null() if is_there else pa.nulls(0)
 
 
 def _ticks(times: Any) -> Any:

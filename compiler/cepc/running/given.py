@@ -167,7 +167,8 @@ def _as_arrow(series: Any, name: str, type_: DataType, stream: str) -> Any:
     except pa.ArrowException:
         kinds = dict.fromkeys(type(value).__name__ for value in series.dropna())
         raise DataError([several_kinds(name, type_, [*kinds], stream)]) from None
-    return pa.chunked_array([column]) if isinstance(column, pa.Array) else column
+    column = pa.chunked_array([column]) if isinstance(column, pa.Array) else column
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column  # a categorical
 
 
 def _has_maps(series: Any, type_: DataType) -> bool:
