@@ -213,12 +213,15 @@ def small_blocks_and_runs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def compared(
-    program: Callable[[Random], str], events: Callable[[Random], Any], monkeypatch: pytest.MonkeyPatch
+    program: Callable[[Random], str],
+    events: Callable[[Random], Any],
+    monkeypatch: pytest.MonkeyPatch,
+    tested: int = 130,
 ) -> Counter[str]:
     """What was seen of random queries, 400 in all."""
     monkeypatch.setattr(machine_code._SO_FAR, "work", -(10**12))
     seen: Counter[str] = Counter()
-    for seed in case_numbers(cases=400, tested=40):
+    for seed in case_numbers(cases=400, tested=tested):
         seen["queries"] += 1
         chance = Random(seed)
         small_pieces(chance, monkeypatch)
@@ -263,11 +266,11 @@ def test_a_silence_may_reach_over_all_of_time(select: str, length: int, expected
     assert bucket.state.quiet == ({},)
 
 
-@pytest.mark.unhurried
+@pytest.mark.long
 def test_matches_that_go_round_a_loop_as_far_as_their_first_event_lets_them_are_those_that_grow(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    seen = compared(looping, series, monkeypatch)
+    seen = compared(looping, series, monkeypatch, tested=0)
     assert seen["loops"] > 0.75 * seen["queries"], seen
     assert seen["matches of loops"] > 2.5 * seen["queries"], seen
     assert seen["gaps"] > 0.025 * seen["queries"], seen

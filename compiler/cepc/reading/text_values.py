@@ -235,24 +235,44 @@ def _booleans(column: Any) -> Any:
 
 
 def _times(column: Any, type_: DataType) -> Any:
-    """All without a zone or all with one is usual and fast; else each by itself."""
+    """All without a zone or all with one is usual and fast; else each by itself. Raises ValueError for a zone that is
+    none, which pyarrow reads.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     wanted = to_arrow(type_)
     for written in (pa.timestamp("us"), wanted):
         try:
-            return column.cast(written).view(wanted)
+            found = column.cast(written).view(wanted)
         except pa.ArrowInvalid:
             continue
+        if written.tz is not None:
+            _check_zones(column)
+        return found
     column = pc.replace_substring_regex(column, r"(\.\d{6})\d+", r"\1")
     if type_ == TIMESTAMP_NTZ:
         return column.cast(wanted)
     zoned = pc.fill_null(pc.match_substring_regex(column, ZONE), False)
     nothing = pa.scalar(None, pa.string())
-    with_zone = pc.if_else(zoned, column, nothing).cast(wanted)
+    with_zone = pc.if_else(zoned, column, nothing)
+    _check_zones(with_zone)
     without = pc.if_else(zoned, nothing, column).cast(pa.timestamp("us")).view(wanted)
-    return pc.if_else(zoned, with_zone, without)
+    return pc.if_else(zoned, with_zone.cast(wanted), without)
 
 
 ZONE = r"[T ][^ ]*(Z|[+-]\d{2}(:?\d{2})?)$"
+_TOO_FAR = r"[+-](?:18:?(?:0[1-9]|[1-5]\d)|(?:19|2\d)(?::?\d{2})?)$"
+
+
+def _check_zones(column: Any) -> None:
+    """Of times with a zone each. Raises ValueError where one is more than 18 hours from UTC, as no zone is in Java and
+    so in Spark.
+    """
+    import pyarrow.compute as pc
+
+    if pc.all(pc.ends_with(column, "Z")).as_py():
+        return
+    ends = pc.utf8_slice_codeunits(column, -6, None).unique()
+    if pc.any(pc.match_substring_regex(ends, _TOO_FAR)).as_py():
+        raise ValueError("zone")
