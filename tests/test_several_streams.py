@@ -20,7 +20,7 @@ from cepc_runtime.sql.types import to_arrow
 from tests import oracle
 from tests.equivalence import ABOUT, Refused, same
 from tests.programs import beside_itself, between_neighbours, cases
-from tests.properties import NOTHING, Seen, hold
+from tests.properties import ENOUGH, NOTHING, Seen, hold
 from tests.several_streams import Compiled, answered, compile_text, tables, two_streams
 from tests.test_beside import beside
 
@@ -359,4 +359,5 @@ def test_rows_are_the_same_on_several_threads_and_in_little_memory() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_of_two_streams_are_the_oracles(kind: str) -> None:
     hold(f"two streams: {kind}", two_streams(KINDS[kind]), compare)
-    assert MIXED["queries over both"] > MIXED["queries over one"], MIXED
+    both, one = MIXED["queries over both"], MIXED["queries over one"]
+    assert both + one < ENOUGH or both > one, MIXED

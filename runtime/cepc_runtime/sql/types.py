@@ -339,6 +339,8 @@ def from_arrow(type_: Any) -> DataType | None:
         return INTERVAL
     if is_.is_decimal(type_) and type_.precision <= MAX_PRECISION and 0 <= type_.scale <= type_.precision:
         return Decimal(type_.precision, type_.scale)
+    if is_.is_fixed_size_binary(type_):
+        return BINARY
     if is_.is_dictionary(type_):
         return from_arrow(type_.value_type)
     return _from_nested_arrow(type_)
