@@ -451,6 +451,21 @@ def test_a_format_without_a_look_is_said(monkeypatch: pytest.MonkeyPatch) -> Non
     assert "`a.bars` cannot be read: Bars files are not looked at" in invoke("init", "a.bars").stderr
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("at;amount,eur;kind\n2026-03-02;1,5;a\n2026-03-03;2,5;b\n", "OPTIONS (delimiter = ';', decimal = ',')"),
+        ("at\tx,y\tkind\n2026-03-02\t1\ta\n2026-03-03\t2\tb\n", r"OPTIONS (delimiter = '\\t')"),
+        ('at;x,"a;b,c"\n1,2\n3,4\n', "FROM CSV 'a.csv';"),
+        ("at;x;y,kind\n1,a\n2,b;c\n", "FROM CSV 'a.csv';"),
+        ("at;x;y,kind\n", "there are no events in a.csv"),
+    ],
+)
+def test_a_delimiter_is_one_that_parts_all_records_as_the_header(text: str, said: str) -> None:
+    put({"a.csv": text})
+    assert said in invoke("init", "a.csv").output
+
+
 def test_options_that_are_given_come_before_what_is_guessed() -> None:
     put({"a.csv": "at|kind|x\n2026-03-02|A;1|NA\n2026-03-03|B;2|1\n"})
     text = invoke("init", "a.csv", "--option", "delimiter=|", "--option", "nullValue=none").stdout

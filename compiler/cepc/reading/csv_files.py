@@ -449,15 +449,17 @@ def _with_points(table: Any, options: CsvOptions) -> Any:
 
 
 def guess_options(file: DataFile) -> FormatOptions:
-    """A delimiter where the header would be one column, a decimal comma where numbers have it, and what stands for null
-    among numbers or times and in no other column.
+    """A delimiter where the header would be one column, or all records would have as many more as it; a decimal comma
+    where numbers have it; and what stands for null among numbers or times and in no other column.
     """
     columns = header(file) or []
     given = {name.lower() for name, _ in file.options}
     found: list[tuple[str, str]] = []
-    if len(columns) == 1 and not given & {"delimiter", "sep"}:
-        sign = max(SEPARATORS, key=columns[0].count)
-        found += [("delimiter", TAB if sign == "\t" else sign)] if sign in columns[0] else []
+    if columns and not given & {"delimiter", "sep"}:
+        sign = max(SEPARATORS, key=_first_line(file).count)
+        delimiter = ("delimiter", TAB if sign == "\t" else sign)
+        is_one = len(columns) == 1 and sign in columns[0]
+        found += [delimiter] if is_one or _parts(file, delimiter, len(columns)) else []
     options = csv_options((*file.options, *found))
     lines = io.StringIO(_text(file), newline="")
     records = [row for row in islice(_records(lines, options), 1, LINES) if len(row) > 1]
@@ -467,6 +469,14 @@ def guess_options(file: DataFile) -> FormatOptions:
     if options.delimiter != "," and "decimal" not in given and any(map(_has_comma, numbers)):
         found.append(("decimal", ","))
     return (*found, *(("nullValue", null) for null in nulls))
+
+
+def _parts(file: DataFile, delimiter: tuple[str, str], commas: int) -> bool:
+    """Whether it parts the header and the records into as many columns each, and more than commas do."""
+    options = csv_options((*file.options, delimiter))
+    head, *records = islice(filter(None, _records(io.StringIO(_text(file), newline=""), options)), LINES)
+    # The last may be cut off, where what is looked at ends.
+    return len(head) > commas and {len(row) for row in records[:-1] or records} == {len(head)}
 
 
 def _has_comma(values: set[str]) -> bool:
