@@ -386,6 +386,14 @@ def test_the_line_that_keeps_a_program_has_the_options_that_were_given(given: li
         ({"l.csv": "at,kind\n1,ü\n".encode("latin-1")}, ["l.csv"], "add `--option encoding=latin-1`"),
         ({"h.csv": "at,kind\n"}, ["h.csv"], "error[E0719]: there are no events in h.csv"),
         ({"e.jsonl": "\n\n"}, ["e.jsonl"], "error[E0719]"),
+        ({"e.jsonl": "{}\n{}\n"}, ["e.jsonl"], "there are no columns for a STREAM in e.jsonl"),
+        ({"e.csv": "a,a\n1,2\n"}, ["e.csv"], "there are no columns for a STREAM in e.csv"),
+        ({"e.csv": "\x1bx\n1\n"}, ["e.csv"], "no name can be so"),
+        (
+            {"e.parquet": parquet({"n": pa.array([1], pa.time32("s"))})},
+            ["e.parquet"],
+            "column n is time32[ms], which queries cannot read",
+        ),
         ({"e.parquet": parquet({"at": pa.array([], pa.timestamp("us"))})}, ["e.parquet"], "error[E0719]"),
         ({"p.csv": parquet({"at": [1]})}, ["p.csv"], "error[E0704]: `p.csv` cannot be read: it is a Parquet file"),
         ({"z.csv": gzip.compress(b"at,kind\n")}, ["z.csv"], "error[E0704]: `z.csv` cannot be read: it is a gzip file"),
@@ -613,6 +621,8 @@ def test_a_path_is_looked_at_and_what_is_none_is_refused() -> None:
         cepc.stream_of([1, 2])
     with pytest.raises(cepc.DataError, match="E0719"):
         cepc.stream_of(clicks().slice(0, 0))
+    with pytest.raises(cepc.DataError, match="the column a occurs twice"):
+        cepc.stream_of(pd.DataFrame([[1, 2]], columns=["a", "a"]))
 
 
 @pytest.mark.long

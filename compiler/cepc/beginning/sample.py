@@ -124,14 +124,16 @@ def of_table(table: Any, title: str, unread: Mapping[str, str], *, whole: bool) 
     """A sample that is an Arrow table; its columns are declared as they are. The `unread` columns are not in it, each
     with the reason. Raises DataError.
     """
-    if not table.num_rows:
+    if table.num_columns and not table.num_rows:
         raise DataError([messages.nothing_to_look_at(title)])
     columns, left_out = _tables([_Part(None, Looked(table, whole))])
     return _sample(EventOrigin(title), columns, {**unread, **left_out}, whole=whole, bad=0)
 
 
 def _sample(origin: EventOrigin, found: Columns, left_out: dict[str, str], *, whole: bool, bad: int) -> Sample:
-    """Without the columns that no program can declare: names differ in more than case."""
+    """Without the columns that no program can declare: names differ in more than case. Raises DataError where no other
+    is left.
+    """
     import pyarrow as pa
 
     kept: dict[str, str] = {}
@@ -142,6 +144,8 @@ def _sample(origin: EventOrigin, found: Columns, left_out: dict[str, str], *, wh
             left_out[name] = f"differs from {kept[name.casefold()]} only in case"
         else:
             kept[name.casefold()] = name
+    if not kept:
+        raise DataError([messages.no_columns(origin.title, left_out)])
     columns = tuple((name, found[name][0]) for name in kept.values())
     table = pa.table([found[name][1] for name, _ in columns], [name for name, _ in columns])
     return Sample(origin, columns, table, whole, tuple(left_out.items()), bad)

@@ -400,7 +400,7 @@ def _value(line: str, index: int, value: str, options: CsvOptions) -> tuple[int,
 SEPARATORS = (";", "\t", "|")
 NULLS = ("NA", "N/A", "n/a", "NULL", "null", "None", "\\N", "?", "-")
 LINES = 1000  # that options are guessed from
-_NO_TEXT = "\N{REPLACEMENT CHARACTER}"  # what bytes that are none are decoded to
+_UNDECODED = "\N{REPLACEMENT CHARACTER}"  # what bytes that are none are decoded to
 _VALUE = re.compile(r"[-+]?\d[\d.,:eE/T Z+-]*")
 _WITH_COMMA = re.compile(r"[-+]?\d+(,\d+)?")
 
@@ -418,9 +418,11 @@ def look(file: DataFile, records: int) -> Looked:
         raise DataError([messages.for_excel(file.name, first, delimiter)])
     if 2 * len(values) > len(columns):  # the first line is a record
         raise DataError([messages.no_header(file.name, first, ["at", "kind", "id"], delimiter)])
-    once = [name for name in dict.fromkeys(columns) if columns.count(name) == 1 and _NO_TEXT not in name]
-    if not once and _NO_TEXT in columns[0]:
-        raise DataError([messages.not_utf8(file.name)])
+    once = [name for name in dict.fromkeys(columns) if columns.count(name) == 1 and _UNDECODED not in name]
+    if not once:
+        twice = dict.fromkeys(columns, "occurs twice")
+        undecoded = any(_UNDECODED in name for name in columns)
+        raise DataError([messages.not_utf8(file.name) if undecoded else messages.no_columns(file.name, twice)])
     wanted = tuple((name, STRING) for name in once)
     tables, rows, bad, more, no_text = [], 0, 0, False, False
     for batch in batches(file, Wanted("", wanted, wanted, None)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
@@ -30,6 +30,10 @@ def _about(code: str, title: str, name: str, *notes: str, hint: str = "") -> Dia
     return Diagnostic(code, title, Span(0, 0, name) if name else NOWHERE, notes=notes, hint=hint)
 
 
+COLUMNS: Final = 3
+"""As many are shown."""
+
+
 # ---- files -----------------------------------------------------------------------------------------------------------
 
 
@@ -53,6 +57,15 @@ def nothing_to_look_at(name: str) -> Diagnostic:
         "E0719", f"there are no events in {name}", name,
         "what the columns are and which events there are is seen from the events",
         hint="give some events that are already there; a hundred will do",
+    )  # fmt: skip
+
+
+def no_columns(name: str, left_out: Mapping[str, str]) -> Diagnostic:
+    """`left_out` says of each column why it is none of a STREAM."""
+    notes = [f"the column {column or 'without a name'} {why}" for column, why in left_out.items()]
+    return _about(
+        "E0719", f"there are no columns for a STREAM in {name}", name, *(notes[:COLUMNS] or ["its records are empty"]),
+        hint="give events with a column that says when they happened, and one that says of which type they are",
     )  # fmt: skip
 
 
