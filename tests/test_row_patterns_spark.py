@@ -138,6 +138,34 @@ def test_where_nothing_can_be_skipped_to_the_query_fails(spark: SparkSession) ->
         cepc.sql(spark, text).collect()
 
 
+FAILING = "MATCH_RECOGNIZE (ORDER BY t MEASURES COUNT(*) AS n {} AFTER MATCH SKIP TO LAST A PATTERN ({}) DEFINE B AS price > 99) AS m"
+HIDDEN = [
+    "SELECT * FROM prices " + FAILING.format("ALL ROWS PER MATCH", "{- A -} B?"),
+    "SELECT * FROM prices " + FAILING.format("ALL ROWS PER MATCH OMIT EMPTY MATCHES", "({- A -} B?)?"),
+    "SELECT * FROM prices " + FAILING.format("ALL ROWS PER MATCH", "A B?") + " WHERE n > 100",
+    "SELECT * FROM prices " + FAILING.format("ONE ROW PER MATCH", "A B?") + " WHERE n > 100",
+    "SELECT m.n FROM prices " + FAILING.format("ONE ROW PER MATCH", "A B?") + " JOIN (SELECT 100 AS n) o ON o.n = m.n",
+]
+
+
+@pytest.mark.usefixtures("prices")
+@pytest.mark.parametrize("text", HIDDEN)
+def test_the_query_fails_though_no_row_of_the_match_is_shown(spark: SparkSession, text: str) -> None:
+    with pytest.raises(Exception, match="AFTER MATCH SKIP TO LAST A: a match has no row of A"):
+        cepc.sql(spark, text).collect()
+
+
+@pytest.mark.usefixtures("prices")
+def test_an_error_of_the_engine_is_not_left_out_by_a_where(spark: SparkSession) -> None:
+    text = "SELECT * FROM prices MATCH_RECOGNIZE (ORDER BY t MEASURES COUNT(*) AS n, 2147483640 + A.price AS s PATTERN (A)) WHERE n > 100"
+    spark.conf.set("spark.sql.codegen.wholeStage", "false")  # as with more than a hundred columns
+    try:
+        with pytest.raises(Exception, match="INT overflow"):
+            cepc.sql(spark, text).collect()
+    finally:
+        spark.conf.unset("spark.sql.codegen.wholeStage")
+
+
 @pytest.mark.usefixtures("prices")
 @pytest.mark.parametrize(
     ("text", "said"),

@@ -33,9 +33,10 @@ def shown_table(table: Any, clause: LoweredClause, sources: Mapping[str, Source]
 
 
 def shown_frame(frame: Any, clause: LoweredClause) -> Any:
-    """The columns of a DataFrame of Spark's, which ends with the error as soon as a row has it."""
+    """The columns of a DataFrame of Spark's, which ends with the error as soon as a row has it, shown or not."""
     from pyspark.sql import functions as F  # noqa: N812
 
+    from cepc_runtime.spark.rows import fails_where
     from cepc_runtime.sql.types import quote_name
 
     check = clause.check
@@ -44,7 +45,7 @@ def shown_frame(frame: Any, clause: LoweredClause) -> Any:
         wrong = landing.isNull() | (landing == F.col(quote_name(check.first)))
         if check.empty is not None:
             wrong &= F.col(quote_name(check.empty)).isNull()
-        frame = frame.where(F.when(wrong, F.raise_error(F.lit(check.said)).cast("boolean")).otherwise(F.lit(True)))
+        frame = frame.where(fails_where(wrong, F.lit(check.said)))
     if clause.kept is not None:
         frame = frame.where(F.col(quote_name(clause.kept)))
     names = frame.columns[: len(clause.shown)]
