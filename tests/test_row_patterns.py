@@ -531,6 +531,23 @@ def test_clauses_of_one_order_are_queries_of_one_stream() -> None:
     }  # fmt: skip
 
 
+IN_ANY_CASE = {
+    "SELECT * FROM numbers {0}; SELECT c AS z FROM Numbers {0}; SELECT * FROM numbers {0}": ["numbers", "Numbers_2", "numbers_3"],
+    "SELECT * FROM numbers {0} AS m; SELECT * FROM numbers {0} AS M; SELECT * FROM numbers {0} AS n": ["m", "M_2", "n"],
+    "SELECT * FROM numbers {0} AS m; SELECT * FROM numbers {0} AS M_2; SELECT * FROM numbers {0} AS m": ["m", "M_2", "m_3"],
+    "SELECT * FROM numbers {1} AS `c 2`; SELECT * FROM numbers {1}": ["c 2", "numbers"],
+}  # fmt: skip
+DIVIDED = "MATCH_RECOGNIZE (ORDER BY t MEASURES COUNT(*) AS c PATTERN ((A | B) C `c 2`) DEFINE C AS A.a IS NULL OR a > A.a)"
+
+
+@pytest.mark.parametrize("text", IN_ANY_CASE)
+def test_names_that_are_made_differ_in_more_than_case(text: str) -> None:
+    clause = ALONE.removesuffix(" AS m;")
+    program = sql_program([Source("t.sql", TABLE + text.format(clause, DIVIDED))])
+    assert program.checked.diagnostics == ()
+    assert [query.name for query in program.checked.program.queries] == IN_ANY_CASE[text]  # type: ignore[union-attr]
+
+
 # ---- any text --------------------------------------------------------------------------------------------------------
 
 WORDS = [

@@ -9,6 +9,7 @@ from cepc_runtime.cheap_dataclass import dataclass
 from . import messages as say
 from .define import MOST_WRITTEN_OUT, BoundVariable, Mentioned, Row, Unsure, farthest, is_aggregated, rows_at
 from .navigation import RefusedError
+from .numbered import counted
 from .paths import paths_of
 from .shape import places_of
 from .spread import spread
@@ -100,10 +101,7 @@ def _divided(
     taken: set[str] = set()
     found: list[BoundVariable] = []
     for (variable, known, excluded), numbers in groups.items():
-        name, number = variable, 1
-        while name in taken or (number > 1 and name in written):
-            number += 1
-            name = f"{variable} {number}"
+        name = counted(variable, " ", taken | (written - {variable}))
         taken.add(name)
         found.append(BoundVariable(name, variable, frozenset(numbers), known, excluded))
     return tuple(found)

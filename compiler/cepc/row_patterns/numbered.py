@@ -7,9 +7,12 @@ ask of other rows are columns, too: they are made where the order is.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from cepc_runtime.cheap_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 NUMBER: Final = "row"
 
@@ -63,3 +66,17 @@ def unused(name: str, taken: frozenset[str]) -> str:
     while name.casefold() in folded:
         name += "'"
     return name
+
+
+def counted(name: str, between: str, taken: Iterable[str]) -> str:
+    """The name, with a number behind it where it is taken, in any case.
+
+    >>> counted("m", "_", ["M", "M_2"])
+    'm_3'
+    """
+    folded = {one.casefold() for one in taken}
+    found, number = name, 1
+    while found.casefold() in folded:
+        number += 1
+        found = f"{name}{between}{number}"
+    return found

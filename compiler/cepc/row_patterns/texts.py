@@ -10,6 +10,7 @@ from cepc_runtime.cheap_dataclass import dataclass
 from ..checked import Checked
 from ..diagnostics.render import errors
 from . import messages as say
+from .numbered import counted
 from .program import ClauseProgram, NamedClause, program_of
 from .tables import table_of
 
@@ -82,11 +83,7 @@ def _name(statement: SqlStatement, found: FoundClause, taken: Mapping[str, objec
     """What the rows are called: the alias, or the table."""
     alias = None if statement.select is None else statement.select.alias
     called = found.table_name.rpartition(".")[2] if alias is None else alias.text
-    name, number = called, 1
-    while name in taken:
-        number += 1
-        name = f"{called}_{number}"
-    return name
+    return counted(called, "_", taken)
 
 
 def not_plain(program: SqlProgram) -> list[Diagnostic]:
