@@ -182,6 +182,8 @@ def test_an_alias_in_having_is_its_expression() -> None:
         ("LAST(b.i, 1) + LAST(b, 0).i", ExpressionContext.HAVING_MATCH, "LAST(b, 1).i + LAST(b).i"),
         ("b.i > PREV(b, 2).i + PREV(b, 1).i", ExpressionContext.CONDITION, "b.i > PREV(b, 2).i + PREV(b).i"),
         ("a.i < 2 * SUM(b.i)", ExpressionContext.CONDITION, "a.i < 2 * SUM(b.i)"),
+        ("a.i <> b.i + 1 OR a.i != 2", ExpressionContext.CONDITION, "(a.i <> (b.i + 1)) OR (a.i <> 2)"),
+        ("NOT (a.i < b.i)", ExpressionContext.CONDITION, "NOT (a.i < b.i)"),
     ],
 )
 def test_first_last_and_prev(text: str, context: ExpressionContext, readable: str) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _ARITHMETIC: Final = frozenset(["+", "-", "*", "/", "%", "div", "&", "|", "^", "<<", ">>", ">>>"])
-_COMPARISONS: Final = frozenset(["=", "<=>", "<", "<=", ">", ">="])
+_COMPARISONS: Final = frozenset(["=", "<>", "<=>", "<", "<=", ">", ">="])
 _INFIX: Final = _ARITHMETIC | _COMPARISONS
 
 _PATTERN_MATCHES: Final = {"like": "LIKE", "ilike": "ILIKE", "rlike": "RLIKE"}
@@ -48,7 +48,7 @@ def describe(expression: Expression) -> str:
     >>> describe(Call("+", (Field("v", "x", "prev", INT), Literal(1, INT)), INT))
     'PREV(v).x + 1'
     """
-    return _bare(rewrite(expression, _without_conversion))
+    return _bare(rewrite(expression, _as_written))
 
 
 def _bare(expression: Expression) -> str:
@@ -76,8 +76,11 @@ def _plain(literal: Literal) -> str:
     return literal_sql(literal)
 
 
-def _without_conversion(expression: Expression) -> Expression:
+def _as_written(expression: Expression) -> Expression:
+    """Without conversions of numbers, and with `<>`, which is a NOT around `=` where it is computed."""
     match expression:
+        case Call("not", (Call("=", sides),), type_):
+            return Call("<>", sides, type_)
         case Call(function, arguments, type_) if function in _INFIX:
             return Call(function, tuple(_unconverted(a) for a in arguments), type_)
     return expression
