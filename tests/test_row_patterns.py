@@ -537,7 +537,9 @@ IN_ANY_CASE = {
     "SELECT * FROM numbers {0} AS m; SELECT * FROM numbers {0} AS M_2; SELECT * FROM numbers {0} AS m": ["m", "M_2", "m_3"],
     "SELECT * FROM numbers {1} AS `c 2`; SELECT * FROM numbers {1}": ["c 2", "numbers"],
 }  # fmt: skip
-DIVIDED = "MATCH_RECOGNIZE (ORDER BY t MEASURES COUNT(*) AS c PATTERN ((A | B) C `c 2`) DEFINE C AS A.a IS NULL OR a > A.a)"
+DIVIDED = (
+    "MATCH_RECOGNIZE (ORDER BY t MEASURES COUNT(*) AS c PATTERN ((A | B) C `c 2`) DEFINE C AS A.a IS NULL OR a > A.a)"
+)
 
 
 @pytest.mark.parametrize("text", IN_ANY_CASE)
