@@ -211,8 +211,17 @@ _SKIPS: Any = st.one_of(
     st.builds(ast.AfterMatch, st.sampled_from(["TO FIRST", "TO LAST"]), references),
     st.builds(ast.AfterMatch, st.just("FOR"), duration=durations),
 )
+
+
+def _query(window: ast.Duration | None, *parts: Any) -> ast.Query:
+    """Of its `parts`, and a window where one may stand: beside a duration."""
+    query = ast.Query(*parts)
+    return replace(query, window=window) if isinstance(query.within, ast.Duration) else query
+
+
 queries = st.builds(
-    ast.Query,
+    _query,
+    st.none() | durations,
     names,
     returns,
     patterns,

@@ -86,8 +86,22 @@ def test_of_many_instants_at_once(window: Sliding, at: list[int]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("window", "span", "open_at_once"),
-    [(Sliding(9, 2), 9, 5), (MatchBound(9), 9, 1), (Unbounded(), None, 1), (Sessions(9), None, 1)],
+    ("window", "span", "match_span", "open_at_once"),
+    [
+        (Sliding(9, 2), 9, 9, 5),
+        (Sliding(9, 2, 0, 4), 9, 4, 5),
+        (MatchBound(9), 9, 9, 1),
+        (Unbounded(), None, None, 1),
+        (Sessions(9), None, None, 1),
+    ],
 )
-def test_every_kind_says_how_far_a_match_reaches(window: Window, span: int | None, open_at_once: int) -> None:
-    assert (window.span, window.open_at_once) == (span, open_at_once)
+def test_every_kind_says_how_far_a_match_reaches(
+    window: Window, span: int | None, match_span: int | None, open_at_once: int
+) -> None:
+    assert (window.span, window.match_span, window.open_at_once) == (span, match_span, open_at_once)
+
+
+@pytest.mark.parametrize("bound", [0, 9, 10])
+def test_the_bound_of_a_match_is_shorter_than_its_window(bound: int) -> None:
+    with pytest.raises(ValueError, match=f"matches of less than {bound} in windows of 9"):
+        Sliding(9, 2, 0, bound)

@@ -505,13 +505,17 @@ class AfterMatch:
     span: Span = _span()
 
 
-WINDOW_FIELDS = ("within", "slide", "offset")
-"""Of a query: what WITHIN gives, in the order in which it is written; each but the first stands after its name."""
+WINDOW_FIELDS = ("within", "window", "slide", "offset")
+"""Of a query: what WITHIN and WINDOW give, in the order in which it is written; each but the first stands after its
+name.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """`labels` are those of `QUERY fraud WITH (severity = 'high')`."""
+    """`labels` are those of `QUERY fraud WITH (severity = 'high')`. Where there is a `window`, windows are as long, and
+    `within` bounds the matches; else they are as long as `within`.
+    """
 
     name: Name
     returns: Return
@@ -526,11 +530,12 @@ class Query:
     select: OneOf["ANY", "NEXT", "CONTIGUOUS"] = "ANY"
     after_match: AfterMatch | None = None
     labels: tuple[tuple[Name, str], ...] = ()
+    window: Duration | None = None
     span: Span = _span()
 
     @property
     def after_within(self) -> tuple[tuple[str, Duration], ...]:
-        """What stands after the length of the window: `SLIDE` and `OFFSET`, each with a duration."""
+        """What stands after WITHIN: `WINDOW`, `SLIDE` and `OFFSET`, each with a duration."""
         found = ((name.upper(), getattr(self, name)) for name in WINDOW_FIELDS[1:])
         return tuple((word, duration) for word, duration in found if duration is not None)
 

@@ -665,17 +665,27 @@ class Builder:
         return ast.Test(name, query, tuple(given), expected, span)
 
     def _settle_window(self, parts: dict[str, Any], first: dict[str, Span]) -> None:
-        """`WINDOW d SLIDE s` alone means `WITHIN d SLIDE s`; both together are reserved."""
-        if "window" not in parts:
+        """`WINDOW d SLIDE s` alone means `WITHIN d SLIDE s`; beside it, WITHIN bounds the matches."""
+        window, within = parts.pop("window", None), parts.get("within")
+        if within is None and window is None:
             return
-        window = parts.pop("window")
-        if "within" in parts:
+        if within is None or window is None:
+            length, *others = within or window
+            parts["within"] = [length, None, *others]
+            return
+        (bound, *of_within), (length, *others) = within, window
+        if any(of_within):
             self._error(
-                "E0110", "a span and a reporting window in one query are not supported yet", first["window"],
-                "WITHIN is given already", others=(Label(first["within"], "here"),), hint="keep WITHIN … SLIDE … alone",
+                "E0523", "SLIDE and OFFSET are of the windows", first["within"], "here WITHIN bounds the matches",
+                others=(Label(first["window"], "these are the windows"),), hint="write SLIDE and OFFSET behind WINDOW",
             )  # fmt: skip
-        else:
-            parts["within"] = window
+        elif not isinstance(bound, ast.Duration) or not isinstance(length, ast.Duration):
+            self._error(
+                "E0523", "WITHIN and WINDOW in one query are a duration each", first["window"],
+                "WITHIN bounds matches, and WINDOW says how long windows are",
+                others=(Label(first["within"], "here"),), hint="keep one of the two",
+            )  # fmt: skip
+        parts["within"] = [bound, length, *(others if any(others) else of_within)]
 
     def statement(self, _span: Span, children: list[Any]) -> Any:
         return children[0]

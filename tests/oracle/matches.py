@@ -104,7 +104,9 @@ class Finder:
         conditions = [part for part in parts if not isinstance(part, ast.Equivalence)]
         self.conditions = [Condition(part, self.variables, "", events) for part in conditions]
         self.gap = duration(query.within.gap) if isinstance(query.within, ast.Session) else None
-        self.length = duration(query.within) if isinstance(query.within, ast.Duration) else None
+        self.bound = None if query.window is None else duration(query.within)  # type: ignore[arg-type]
+        within = query.within if query.window is None else query.window
+        self.length = duration(within) if isinstance(within, ast.Duration) else None
         self.slide = self.length if query.slide is None else duration(query.slide)
         self.offset = 0 if query.offset is None else offset(query.offset)
         self._sessions: dict[tuple[object, ...], list[Window]] = {}
@@ -151,8 +153,10 @@ class Finder:
 
     def windows(self, first: int, last: int, event: Event) -> Iterator[Window]:
         """The windows [k·s + o, k·s + o + d), for every integer k, that hold both times, or the sessions of the event's
-        group; a match query has just one without edges.
+        group; a match query has just one without edges. None for a match that takes too long.
         """
+        if self.bound is not None and last - first >= self.bound:
+            return
         if self.gap is not None:
             yield from (window for window in self.sessions(event) if window.holds(first) and window.holds(last))
             return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
 from typing import TYPE_CHECKING, Final
 
 from cepc_runtime.plan.windows import Unbounded
@@ -365,7 +364,7 @@ def _native(query: NativeQuery, function: str, constant: str) -> str:
         lay_out(call(".agg", *(_expr(part.of_events, part.name) for part in how.aggregates)), 8),
     ]
     if how.windows is not None:
-        span, slide, offset = astuple(how.windows)
+        span, slide, offset = how.windows.span, how.windows.slide, how.windows.offset
         numbers = f"{span}, {slide}, {offset}" if offset else f"{span}, {slide}"
         windows = Code(f'F.explode(job.windows({numbers})).alias("_window")')
         chain.append(lay_out(call(".select", *keys, windows, *(string(part.name) for part in how.aggregates)), 8))

@@ -75,6 +75,7 @@ _REASONS: Final = {
     "single events": ": its conditions are on single events",
     "neighbours": ": {} is between neighbours",
     "match query": "",
+    "bound": ", because WITHIN bounds them inside their windows",
     "no neighbours": ", because {} is between no neighbours",
     "running": ", because {} is of all events of a variable up to one",
     "whole": ", because {} is of all events of a variable",

@@ -225,10 +225,11 @@ def _query(program: EditedProgram, query: ast.Query, statistics: dict[str, Rates
         yield _comment(program, span.symbol)
     yield f"A match is {query_in_words(query)}."
     kind = "match" if query.returns.match else "aggregate"
+    length = f" of {to_text(query.window).lower()}" if query.window is not None else ""
     slide = f", every {to_text(query.slide).lower()}" if query.slide is not None else ""
     offset = f", offset by {to_text(query.offset).lower()}" if query.offset is not None else ""
     of_match = "a row for each event of each match" if query.returns.each else "a row for each match"
-    rows = of_match if query.returns.match else f"a row for each group and window{slide}{offset}"
+    rows = of_match if query.returns.match else f"a row for each group and window{length}{slide}{offset}"
     yield f"It gives {rows}, with {' and '.join(f'`{c}`' for c in result_columns(kind))} beside what it returns."
     yield _cost(program, query.name.text, statistics)
 

@@ -10,7 +10,7 @@ from cepc_runtime.plan.positions import ConditionPlan, Positions
 from cepc_runtime.plan.query import Measure, OutputPlan
 from cepc_runtime.plan.select import Select, SelectAny, SelectContiguous, SelectNext
 from cepc_runtime.plan.strategy import AdjacentCondition, Reason
-from cepc_runtime.plan.windows import Sessions
+from cepc_runtime.plan.windows import Sessions, Sliding
 from cepc_runtime.sql.expression import Aggregate, Expression, aggregates, counted, walk
 from cepc_runtime.sql.types import DOUBLE
 
@@ -96,6 +96,8 @@ def _counting(
     query: model.Query, positions: Positions, conditions: tuple[ConditionPlan, ...], letters: Letters
 ) -> Countability:
     """Along which automaton the kernel can count, or what is in the way."""
+    if isinstance(query.window, Sliding) and query.window.bound is not None:
+        return Uncountable(Reason("bound"))
     if query.select == "NEXT" and conditions:
         return Uncountable(Reason("NEXT", conditions[0].text))
     try:

@@ -1,4 +1,4 @@
-"""Windows in ticks: WITHIN, SLIDE and OFFSET."""
+"""Windows in ticks: WITHIN, WINDOW, SLIDE and OFFSET."""
 
 from __future__ import annotations
 
@@ -31,13 +31,14 @@ def window(
     query: ast.Query, kind: OneOf["aggregate", "match"], unit: Tick | None, *, several_events: bool
 ) -> tuple[Window | None, list[Diagnostic]]:
     """The window of a query, and what is wrong with it. A match of one event crosses no edge."""
-    within, slide, offset = query.within, query.slide, query.offset
+    within, slide, offset = query.within if query.window is None else query.window, query.slide, query.offset
     problems: list[Diagnostic] = []
     given = within.gap if isinstance(within, ast.Session) else within
+    bound = ticks(query.within, unit) if query.window is not None and isinstance(query.within, ast.Duration) else None
     length = None if isinstance(given, ast.Unbounded) else ticks(given, unit)
     step = None if slide is None else ticks(slide, unit)
     begin = 0 if offset is None else offset_ticks(offset, unit)
-    problems += [found for found in (length, step, begin) if isinstance(found, Diagnostic)]
+    problems += [found for found in (bound, length, step, begin) if isinstance(found, Diagnostic)]
     if isinstance(within, ast.Session):
         problems += [say.session_in_match_query(within)] if kind == "match" else []
         problems += [say.session_with(word, duration) for word, duration in query.after_within]
@@ -47,15 +48,20 @@ def window(
             if query.returns.match or query.returns.each
             else "a RETURN without aggregates makes it a match query"
         )
+        problems += [] if query.window is None else [say.window_in_match_query(query.window, why)]
         problems += [] if slide is None else [say.slide_in_match_query(slide, why)]
         problems += [] if offset is None else [say.offset_in_match_query(offset, why)]
     elif isinstance(within, ast.Unbounded):
         problems += [] if slide is None else [say.unbounded_slide(slide)]
         problems += [] if offset is None else [say.unbounded_offset(offset)]
     elif not problems:
-        problems += _warnings(within, slide, offset, unit, several_events)
+        if query.window is not None and isinstance(bound, int) and isinstance(length, int) and bound >= length:
+            problems.append(say.no_bound(query.within.span, query.window))
+        else:
+            problems += _warnings(query, within, unit, several_events)
     if any(d.severity == "error" for d in problems):
         return None, problems
+    assert not isinstance(bound, Diagnostic)
     assert not isinstance(length, Diagnostic)
     assert not isinstance(step, Diagnostic)
     assert not isinstance(begin, Diagnostic)
@@ -67,7 +73,8 @@ def window(
         return Sessions(length), problems
     if kind == "match":
         return MatchBound(length), problems
-    found = Sliding(length, step or length, begin % (step or length))  # windows begin then as well
+    of_matches = bound if several_events else None  # an event takes no time
+    found = Sliding(length, step or length, begin % (step or length), of_matches)  # windows begin then as well
     if slide is not None and found.open_at_once > MOST_OVERLAPPING:
         return None, [*problems, say.too_many_windows(slide, within, found.open_at_once, MOST_OVERLAPPING)]
     return found, problems
@@ -82,17 +89,13 @@ def long_gaps(query: ast.Query, negations: Iterable[Not[Written, ast.Duration]])
                 yield say.not_beyond_session(negation.within, query.within)
 
 
-def _warnings(
-    within: ast.Duration,
-    slide: ast.Duration | None,
-    offset: ast.Duration | None,
-    unit: Tick | None,
-    several_events: bool,
-) -> list[Diagnostic]:
+def _warnings(query: ast.Query, length: ast.Duration, unit: Tick | None, several_events: bool) -> list[Diagnostic]:
+    """Of windows of a length."""
+    word, slide = "WITHIN" if query.window is None else "WINDOW", query.slide
     if slide is None:
-        return [say.no_slide(within, _part_of(within, unit), offset)] if several_events else []
-    length, step = within.microseconds, slide.microseconds
-    return [say.slide_longer(slide, within)] if length is not None and step is not None and step > length else []
+        return [say.no_slide(word, length, _part_of(length, unit), query.offset)] if several_events else []
+    span, step = length.microseconds, slide.microseconds
+    return [say.slide_longer(slide, word, length)] if span is not None and step is not None and step > span else []
 
 
 def _part_of(within: ast.Duration, unit: Tick | None) -> ast.Duration | None:

@@ -137,7 +137,7 @@ class Absent:
 
     def _span(self, stopped: Stopped) -> Lines:
         ticks = [int(self.finder.reading.ticks[b.row]) for b in stopped.match]
-        span, within = max(ticks) - min(ticks), self.asked.query.window.span
+        span, within = max(ticks) - min(ticks), self.asked.query.window.match_span
         yield f"from its first event to its last it takes {duration(span, self.stream)}"
         if self.asked.query.kind == "aggregate" and within is not None and span < within:
             yield "no window holds all of it; with a smaller SLIDE there are more windows"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cepc_grammar.pattern import Named, Not, Repeat, Selected, children, fold, over, walk
 from cepc_runtime.cheap_dataclass import dataclass
-from cepc_runtime.plan.windows import Sessions, Unbounded
+from cepc_runtime.plan.windows import Sessions, Sliding, Unbounded
 
 from .. import model
 
@@ -85,8 +85,8 @@ def constraints_of(query: model.Query) -> tuple[Constraint, ...]:
         found.append(SelectionConstraint())
     if isinstance(query.window, Sessions):
         found.append(WithinConstraint(query.window.gap, session=True))
-    elif query.window.span is not None:
-        found.append(WithinConstraint(query.window.span))
+    elif query.window.match_span is not None:
+        found.append(WithinConstraint(query.window.match_span))
     return tuple(dict.fromkeys(found))
 
 
@@ -136,6 +136,14 @@ def without(query: model.Query, dropped: Collection[Constraint]) -> model.Query:
 
 def unbounded(query: model.Query) -> model.Query:
     return replace(query, window=Unbounded())
+
+
+def of_one_window(query: model.Query, start: int) -> model.Query:
+    """The query over the events of its window that begins then."""
+    match query.window:
+        case Sliding(span=span, bound=int(bound)):
+            return replace(query, window=Sliding(span, span, start % span, bound))
+    return unbounded(query)
 
 
 def _variables(node: model.Pattern) -> frozenset[str]:

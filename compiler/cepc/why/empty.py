@@ -227,7 +227,8 @@ def _fitting(looked: LookedAt, reach: Reach) -> Bools:
     first, last = ticks[reach.starts], ticks[reach.completed]
     match window:
         case Sliding():
-            return np.asarray(complete & (last < window.end(window.last_holding(first))))
+            in_one = last < window.end(window.last_holding(first))
+            return np.asarray(complete & in_one & (last - first < window.match_span))
         case MatchBound(span):
             return np.asarray(complete & (last - first < span))
     return np.asarray(complete)
@@ -238,11 +239,12 @@ def _too_short(looked: LookedAt, reach: Reach, window: Sliding | MatchBound) -> 
     complete = reach.completed < events.length
     ticks = looked.reading.ticks[events.order]
     soonest = int((ticks[reach.completed[complete]] - ticks[reach.starts[complete]]).min())
-    within, takes = duration(window.span, looked.stream), duration(soonest, looked.stream)
-    if isinstance(window, Sliding) and soonest < window.span:
+    within, takes = duration(window.match_span, looked.stream), duration(soonest, looked.stream)
+    if isinstance(window, Sliding) and soonest < window.match_span:
+        long, slide = duration(window.span, looked.stream), duration(window.slide, looked.stream)
         return (
             f"what completes the pattern soonest takes {takes}{_among(looked, reach)}, and lies in none of the windows "
-            f"of {within}, of which one begins each {duration(window.slide, looked.stream)}: a smaller SLIDE makes more"
+            f"of {long}, of which one begins each {slide}: a smaller SLIDE makes more"
         )
     return f"WITHIN {within} is too short: what completes the pattern soonest takes {takes}{_among(looked, reach)}"
 

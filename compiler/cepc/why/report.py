@@ -26,7 +26,7 @@ from ..running.from_query import loading_of
 from ..running.local import results_said
 from ..wording import many
 from .absent import SHOWN, Absent
-from .constraints import Joint, Local, constraints_of, unbounded
+from .constraints import Joint, Local, constraints_of, of_one_window, unbounded
 from .empty import at_a_glance
 from .finder import Finder, Match
 from .looked_at import look_at
@@ -249,7 +249,7 @@ class _Report:
         if start is None or within is None:
             return rows, self.query
         ticks = self.finder.reading.ticks[rows]
-        return rows[(ticks >= start) & (ticks < start + within)], unbounded(self.query)
+        return rows[(ticks >= start) & (ticks < start + within)], of_one_window(self.query, start)
 
     def _grouped(self, row: Row | None) -> dict[str, Any]:
         asked = {name: value for name, value in self.scope.group.items() if name not in self._parts}

@@ -78,7 +78,7 @@ class Enumerator:
         about_negated = [c for c in query.conditions if negated & set(c.variables)]
         positive = [c for c in query.conditions if c not in about_negated]
         self.extension, self.standing = self._parts(
-            query.positions, positive, about_negated, query.window.span,
+            query.positions, positive, about_negated, query.window.match_span, query.window.span,
             windows or Bounded(timeline, query.window.span), query.select,
         )  # fmt: skip
 
@@ -115,7 +115,7 @@ class Enumerator:
         walk = self.walk()
         if isinstance(walk, NoWalk):
             return None
-        extension, span = self.extension, self.query.window.span
+        extension, span = self.extension, self.query.window.match_span
         try:
             return Walking(
                 walk, extension.pattern, self.timeline, self.evaluator, extension.guards, span=span, after=after,
@@ -142,13 +142,15 @@ class Enumerator:
         positions: Positions,
         own: Sequence[ConditionPlan],
         every: Sequence[ConditionPlan],
+        bound: int | None,
         span: int | None,
         windows: HoldingWindows,
         select: Select,
     ) -> tuple[Extension, Standing]:
         """What extends the partial matches of a pattern, and what finds the matches that stand among them.
 
-        `own` are the conditions of the pattern's variables alone, `every` all that may mention what it negates.
+        `own` are the conditions of the pattern's variables alone, `every` all that may mention what it negates. A match
+        is as short as `bound` says, and one of what is negated as `span` says, which is that of the window.
         """
         pattern = IndexedPositions(positions)
         checks = Checks(pattern, [Condition(by_extremes(plan)) for plan in own], self.timeline, self.evaluator)
@@ -161,7 +163,9 @@ class Enumerator:
             joined = [c for c in conditions if not c.variables <= inner]
             if joined:
                 fits = span if negation.within is None else None
-                parts = self._parts(negation.positions, alone, (), fits, Bounded(self.timeline, None), SelectAny())
+                parts = self._parts(
+                    negation.positions, alone, (), fits, fits, Bounded(self.timeline, None), SelectAny()
+                )
                 search = Search(parts[0], self._means.within, False)
                 together = Forbidden(pattern, search, parts[1], joined, self.timeline, self.evaluator)
                 forbidden[number] = together.violated
@@ -170,12 +174,13 @@ class Enumerator:
         guards = Guards(pattern, self.timeline, span, frozenset(forbidden), ends)
         selection = selection_of(select, pattern, self.timeline, checks)
         keeps_excluded = self._merging and isinstance(selection, NextByDerivations)
-        extension = Extension(pattern, self.timeline, checks, guards, span, selection, keeps_excluded)
+        extension = Extension(pattern, self.timeline, checks, guards, bound, selection, keeps_excluded)
         return extension, Standing(pattern, self.timeline, checks, guards, forbidden, self.evaluator, windows)
 
     def _ends(self, positions: Positions, conditions: Sequence[ConditionPlan], span: int | None) -> Ints:
         """What `earliest_ends` gives, for a negation with conditions of its own: by enumeration."""
-        extension, standing = self._parts(positions, conditions, (), span, Bounded(self.timeline, None), SelectAny())
+        anywhere = Bounded(self.timeline, None)
+        extension, standing = self._parts(positions, conditions, (), span, span, anywhere, SelectAny())
         ends = np.full(self.timeline.length, self.timeline.length)
         for block in Search(extension, self._means.within, False).blocks(self.everywhere()):
             found = standing.matches(block)

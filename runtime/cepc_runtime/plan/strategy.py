@@ -39,8 +39,8 @@ class Reason:
 
     kind: OneOf[
         "single events", "neighbours",
-        "match query", "no neighbours", "running", "whole", "negated", "NEXT", "NOT", "undecided", "states", "letters",
-        "joins", "native",
+        "match query", "bound", "no neighbours", "running", "whole", "negated", "NEXT", "NOT", "undecided", "states",
+        "letters", "joins", "native",
     ]  # fmt: skip
     text: str = ""
 

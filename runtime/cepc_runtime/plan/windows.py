@@ -61,16 +61,25 @@ class TimeParts:
 @dataclass(frozen=True, slots=True)
 class Sliding:
     """Of an aggregate query: for every integer k, its number, the window `[k·slide + offset, k·slide + offset + span)`.
-    The offset is not negative and less than the slide: equal windows have equal numbers.
+    The offset is not negative and less than the slide: equal windows have equal numbers. `bound`, shorter than a
+    window, bounds matches as a `MatchBound` does; None where a match may fill its window.
     """
 
     span: int
     slide: int
     offset: int = 0
+    bound: int | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.offset < self.slide:
             raise ValueError(f"an offset of {self.offset} where windows slide by {self.slide}")
+        if self.bound is not None and not 0 < self.bound < self.span:
+            raise ValueError(f"matches of less than {self.bound} in windows of {self.span}")
+
+    @property
+    def match_span(self) -> int:
+        """From the first event of a match to its last it is less than this."""
+        return self.span if self.bound is None else self.bound
 
     @property
     def open_at_once(self) -> int:
@@ -156,16 +165,19 @@ class Sliding:
         """As a query has it."""
         slide = () if self.slide == self.span else (f"SLIDE {duration(self.slide)}",)
         offset = (f"OFFSET {duration(self.offset)}",) if self.offset else ()
-        return f"WITHIN {duration(self.span)}", *slide, *offset
+        length = f"WITHIN {duration(self.match_span)}", *((f"WINDOW {duration(self.span)}",) if self.bound else ())
+        return *length, *slide, *offset
 
     def in_short(self, duration: InWords) -> str:
         slide = "" if self.slide == self.span else f" sliding by {duration(self.slide)}"
         offset = f" offset by {duration(self.offset)}" if self.offset else ""
-        return f"{duration(self.span)}{slide}{offset}"
+        bound = f"{duration(self.bound)} in windows of " if self.bound else ""
+        return f"{bound}{duration(self.span)}{slide}{offset}"
 
     def in_full(self, duration: InWords) -> str:
         offset = f", offset by {duration(self.offset)}" if self.offset else ""
-        return f"{duration(self.span)} long, a new one every {duration(self.slide)}{offset}"
+        bound = f"; a match spans less than {duration(self.bound)}" if self.bound else ""
+        return f"{duration(self.span)} long, a new one every {duration(self.slide)}{offset}{bound}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +185,10 @@ class MatchBound:
     """Of a match query: from the first event of a match to its last it is less than `span`."""
 
     span: int
+
+    @property
+    def match_span(self) -> int:
+        return self.span
 
     @property
     def open_at_once(self) -> int:
@@ -194,6 +210,10 @@ class Unbounded:
 
     @property
     def span(self) -> None:
+        return None
+
+    @property
+    def match_span(self) -> None:
         return None
 
     @property
@@ -224,6 +244,10 @@ class Sessions:
 
     @property
     def span(self) -> None:
+        return None
+
+    @property
+    def match_span(self) -> None:
         return None
 
     @property

@@ -122,6 +122,29 @@ def slide_in_match_query(slide: ast.Duration, why: str) -> Diagnostic:
     )
 
 
+def window_in_match_query(window: ast.Duration, why: str) -> Diagnostic:
+    return Diagnostic(
+        "E0505",
+        "WINDOW in a match query",
+        window.span,
+        "each match is returned once",
+        notes=(why, "WITHIN bounds the match itself there: no windows are cut"),
+        hint="leave WINDOW out",
+    )
+
+
+def no_bound(within: Span, window: ast.Duration) -> Diagnostic:
+    return Diagnostic(
+        "E0523",
+        "WITHIN is not shorter than WINDOW",
+        within,
+        "each match in a window is as short as this",
+        others=(Label(window.span, "as long as a window"),),
+        notes=("beside WINDOW, which says how long windows are, WITHIN says how long a match may take",),
+        hint=f"swap the two, or leave WINDOW out: `WITHIN {duration_text(window)}` counts all matches in windows",
+    )
+
+
 def offset_in_match_query(offset: ast.Duration, why: str) -> Diagnostic:
     return Diagnostic(
         "E0505",
@@ -257,13 +280,14 @@ def not_comparable(column: ast.Name, type_: str) -> Diagnostic:
     )
 
 
-def slide_longer(slide: ast.Duration, within: ast.Duration) -> Diagnostic:
+def slide_longer(slide: ast.Duration, word: str, length: ast.Duration) -> Diagnostic:
+    """The `word` that the length of the windows stands behind."""
     return Diagnostic(
         "W0501",
-        "SLIDE is longer than WITHIN",
+        f"SLIDE is longer than {word}",
         slide.span,
         "events between two windows are in none",
-        others=(Label(within.span, "as long as a window"),),
+        others=(Label(length.span, "as long as a window"),),
         hint="swap the two if that is not meant",
     )
 
@@ -280,18 +304,18 @@ def too_many_windows(slide: ast.Duration, within: ast.Duration, overlapping: int
     )
 
 
-def no_slide(within: ast.Duration, slide: ast.Duration | None, offset: ast.Duration | None) -> Diagnostic:
-    """`slide` is one that would do."""
+def no_slide(word: str, length: ast.Duration, slide: ast.Duration | None, offset: ast.Duration | None) -> Diagnostic:
+    """The `word` that the length of the windows stands behind; `slide` is one that would do."""
     from cepc_grammar.printer import to_text  # here, because most programs start without the printer
 
     more = "" if offset is None else f" OFFSET {to_text(offset)}"
     return Diagnostic(
         "W0502",
         "matches across a window's edge are not counted",
-        within.span,
+        length.span,
         "windows follow each other without overlap",
         notes=("without SLIDE each window begins where the last one ended",),
-        hint=f"add SLIDE: `WITHIN {to_text(within)} SLIDE {to_text(slide)}{more}`, say"
+        hint=f"add SLIDE: `{word} {to_text(length)} SLIDE {to_text(slide)}{more}`, say"
         if slide is not None
         else "add SLIDE",
     )
