@@ -234,6 +234,10 @@ KNOWN: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
         "MEASURES COUNT(*) AS n PATTERN ((A B)+) DEFINE B AS B.a <> A.a, A AS A.a > B.a OR A.a < 20",
         [("x", 8), ("y", 4)],
     ),
+    "an earlier row that is none in one place of the pattern": (
+        "MEASURES COUNT(*) AS n, COUNT(A.*) AS m PATTERN ((A B*?){2,} C | A D) DEFINE A AS LAST(A.a, 1) IS NULL OR FIRST(A.a) <= LAST(A.a, 1), B AS B.a < 18, C AS C.a > 20, D AS D.a < 5",
+        [("x", 8, 5), ("y", 2, 1), ("y", 2, 1)],
+    ),
     "a running count of what is distinct, at the last row": (
         "MEASURES RUNNING COUNT(DISTINCT a) AS n, FINAL COUNT(DISTINCT b) AS m PATTERN (A+) DEFINE A AS a < 18",
         [("x", 4, 1), ("y", 3, 1)],

@@ -47,7 +47,7 @@ class ConditionWriter:
         """PREV is asked where there is such a row alone, so there is one condition for each number of rows that there
         may be.
         """
-        mentioned = [next(rows) for _ in rows_of(conjunct, self.scope, place)]
+        mentioned = [self._row(next(rows), asked) for asked in rows_of(conjunct, self.scope, place)]
         offsets = sorted({row.offset for row in mentioned if isinstance(row, Back)})
         found: list[ast.Expression] = []
         for most in (*offsets, None):
@@ -57,6 +57,10 @@ class ConditionWriter:
                 written = ast.Binary("OR", ast.Unary("NOT", few, conjunct.span), written, conjunct.span)
             found.append(self._about_it(written))
         return found
+
+    def _row(self, row: Row, asked: RowReference) -> Row:
+        """An earlier row is none at places that none can come before, though it is one at other places."""
+        return Missing() if isinstance(row, (Earlier, Back)) and not self._before(asked.variable) else row
 
     def _over(self, conjunct: ast.Expression, place: VariablePlace, mentioned: list[Row]) -> ast.Expression:
         rows = iter(mentioned)
