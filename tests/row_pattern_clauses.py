@@ -290,6 +290,34 @@ def with_unmatched(random: Random) -> Clause:
     )  # fmt: skip
 
 
+def perhaps_empty(random: Random) -> Clause:
+    """A clause whose pattern can match no row, which it prefers to some of the rest now and then."""
+    found = _perhaps_empty(random, random.randrange(1, 4))
+    variables = sorted(set(mentioned(found))) or ["A"]
+    found = found if mentioned(found) else sql.Alternatives((A, found))
+    definitions = {v: condition(random, v, [v]) for v in variables if random.random() < 0.8}
+    measures: dict[str, Expression] = {"n": sql.Aggregate("COUNT", None, None), "of": sql.Named("CLASSIFIER")}
+    measures |= {f"m{i}": sql.Column(random.choice(variables), "t", random.choice(["FIRST", "LAST"])) for i in range(2)}
+    edges = random.choice(["", "", "", "$", "^"])
+    skip = random.choice(["PAST LAST ROW", "PAST LAST ROW", "TO NEXT ROW"])
+    shown = random.choice(["ONE ROW PER MATCH", "ONE ROW PER MATCH", "ALL ROWS PER MATCH"])
+    return Clause(
+        found, definitions, measures, {}, (skip, None), (("t", ""),), random.choice([("k",), ()]), None, edges, shown
+    )
+
+
+def _perhaps_empty(random: Random, depth: int) -> Pattern:
+    kind = random.random()
+    if depth == 0 or kind < 0.1:
+        return random.choice([A, A, B, C, sql.Empty(), _many(A, 0, 1), _many(B, 0, 1, True)])
+    if kind < 0.35:
+        return sql.Concat(tuple(_perhaps_empty(random, depth - 1) for _ in range(2)))
+    if kind < 0.75:
+        return sql.Alternatives(tuple(_perhaps_empty(random, depth - 1) for _ in range(random.randrange(2, 4))))
+    least, most = random.choice([(0, 1), (0, None), (1, None), (0, 2), (1, 2), (2, 2), (2, 3)])
+    return sql.Quantified(_perhaps_empty(random, depth - 1), least, most, random.random() < 0.25)
+
+
 def _with_excluded(random: Random, found: Pattern) -> Pattern:
     match found:
         case sql.Var(name):

@@ -84,6 +84,7 @@ KINDS: dict[str, Callable[[Random], sql.Clause]] = {
     "aggregates": clauses.aggregated,
     "all rows": clauses.every_row,
     "unmatched rows": clauses.with_unmatched,
+    "perhaps no rows": clauses.perhaps_empty,
 }
 
 
@@ -238,6 +239,18 @@ KNOWN: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
         "MEASURES COUNT(*) AS n, COUNT(A.*) AS m PATTERN ((A B*?){2,} C | A D) DEFINE A AS LAST(A.a, 1) IS NULL OR FIRST(A.a) <= LAST(A.a, 1), B AS B.a < 18, C AS C.a > 20, D AS D.a < 5",
         [("x", 8, 5), ("y", 2, 1), ("y", 2, 1)],
     ),
+    "a row rather than none, and none rather than a row again": (
+        "MEASURES COUNT(A.*) AS n PATTERN (A | () | A) DEFINE A AS a > 9",
+        [("x", n) for n in (1, 1, 0, 0, 1, 1, 1, 1)] + [("y", 0)] * 4,
+    ),
+    "perhaps a row, or a row": (
+        "MEASURES COUNT(A.*) AS n, MATCH_NUMBER() AS m PATTERN (A? | A) DEFINE A AS a > 20",
+        [("x", n, m) for m, n in enumerate((0, 0, 0, 0, 0, 1, 0, 1), 1)] + [("y", 0, m) for m in range(1, 5)],
+    ),
+    "as few rows as will do, up to the end of a partition": (
+        "MEASURES COUNT(*) AS n PATTERN (A*? $) DEFINE A AS a > 18 OR a = 4",
+        [("x", 4), ("y", 1)],
+    ),
     "a running count of what is distinct, at the last row": (
         "MEASURES RUNNING COUNT(DISTINCT a) AS n, FINAL COUNT(DISTINCT b) AS m PATTERN (A+) DEFINE A AS a < 18",
         [("x", 4, 1), ("y", 3, 1)],
@@ -331,6 +344,8 @@ WRONG = {
     "ORDER BY t MEASURES 1 AS n PATTERN (A ^ B)": ("E0952", "^"),
     "ORDER BY t MEASURES 1 AS n PATTERN ((A | B) $)": ("E0952", "$"),
     "ORDER BY t MEASURES 1 AS n PATTERN (A*?)": ("E0952", "A"),
+    "ORDER BY t MEASURES 1 AS n PATTERN (A? | B | A)": ("E0952", "B"),
+    "ORDER BY t MEASURES 1 AS n PATTERN (() | A)": ("E0952", "A"),
     "ORDER BY t MEASURES 1 AS n PATTERN (A{3,2} B)": ("E0951", "A{3,2}"),
     "ORDER BY t MEASURES 1 AS n PATTERN (())": ("E0952", None),
     "ORDER BY t MEASURES A.a AS n PATTERN (B A{0})": ("E0952", "A"),
@@ -462,6 +477,9 @@ CURES = {
     "ORDER BY a + 1 MEASURES 1 AS n PATTERN (A)": "write MATCH_RECOGNIZE over `(SELECT *, … AS key FROM table)`",
     "ORDER BY t MEASURES 1 AS n PATTERN ((A B | B A | A A){1,900})": "use smaller counts",
     "ORDER BY t MEASURES FINAL A.a AS n PATTERN (A+)": "write `FINAL LAST(A.a)`",
+    "ORDER BY t MEASURES 1 AS n PATTERN ((A | B)*? C?? | D)": "leave the `?` behind the quantifier out, or let",
+    "ORDER BY t MEASURES 1 AS n PATTERN (() | A*?)": "write the alternative without rows behind the others, or let",
+    "ORDER BY t MEASURES 1 AS n PATTERN (A? | B)": "write it before what can match no row",
     "ORDER BY t MEASURES A.a PATTERN (A)": "a measure has a name: `… AS name`",
     "ORDER BY t MEASURES A.a, A.b AS b PATTERN (A)": "a measure has a name: `… AS name`",
     "ORDER BY t MEASURES hex(A.a) AS n PATTERN (A)": "write MATCH_RECOGNIZE over `(SELECT *, … AS name FROM table)`, and",

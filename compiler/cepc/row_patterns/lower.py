@@ -22,7 +22,7 @@ from .measures import MeasureWriter
 from .naming import names_of
 from .navigation import ClauseScope, RefusedError
 from .numbered import NumberedRows, RowOrder, SortColumn, unused
-from .shape import emptiness, numbered, over_events, places_of, shaped, without_edges, without_nothing
+from .shape import around_nothing, numbered, over_events, places_of, shaped, without_edges
 from .skipping import SkipCheck, skipping
 from .unmatched import check_unmatched, of_matches
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Span
-    from cepc_grammar.sql.syntax import FoundClause, MatchRecognize, RowsPerMatch
+    from cepc_grammar.sql.syntax import FoundClause, MatchRecognize, RowPattern, RowsPerMatch
 
     from .binding import BoundPattern
     from .naming import ClauseNames
@@ -85,9 +85,7 @@ def _lowered(clause: MatchRecognize, table: RowTable, name: str, problems: list[
     inner, edges = without_edges(clause.pattern)
     if (other := next((node for node in walk(inner) if isinstance(node, Anchor)), None)) is not None:
         raise RefusedError(say.anchor_inside(other))
-    pattern, has_empty = _some_rows(shaped(inner, names.variables), span)
-    if rowless := set(names.variables.values()) - {place.variable for place in places_of(pattern)}:
-        raise RefusedError(say.rowless(inner, rowless))
+    pattern, has_empty = _some_rows(clause, inner, edges, names)
     of_ours = bound(pattern, names, scope, span, rows_shown=clause.rows.every)
     unmatched = clause.rows.of_others == "WITH UNMATCHED"
     if unmatched:
@@ -145,15 +143,28 @@ def _order(clause: MatchRecognize, table: RowTable) -> RowOrder:
     return RowOrder(table.name, tuple(dict.fromkeys(partition)), order)
 
 
-def _some_rows(pattern: PlacePattern | None, span: Span) -> tuple[PlacePattern, bool]:
-    """The pattern without its match of no row, and whether it has that. Raises RefusedError."""
+def _some_rows(
+    clause: MatchRecognize, inner: RowPattern, edges: list[Anchor], names: ClauseNames
+) -> tuple[PlacePattern, bool]:
+    """The pattern without its match of no row, and whether it has that. No row is a match wherever one can begin, so
+    what is not preferred to it has none; but at the end of a partition no match begins. Raises RefusedError.
+    """
+    every = set(names.variables.values())
+    pattern = shaped(inner, names.variables)
     if pattern is None:
-        raise RefusedError(say.only_empty(span))
-    empty = emptiness(pattern)
-    if empty == "before others":
-        places = places_of(pattern)
-        raise RefusedError(say.empty_first(places[0].name.span.to(places[-1].name.span)))
-    return (numbered(without_nothing(pattern)), True) if empty == "last" else (pattern, False)
+        raise RefusedError(say.only_empty(clause.span))
+    places = places_of(pattern)
+    if rowless := every - {place.variable for place in places}:
+        raise RefusedError(say.rowless(inner, rowless))
+    around = around_nothing(pattern)
+    if around is None:
+        return pattern, False
+    found = around.both if any(edge.at == "end" for edge in edges) else around.before
+    if found is None:
+        raise RefusedError(say.empty_first(inner, places[0].name.span.to(places[-1].name.span)))
+    if rowless := every - {place.variable for place in places_of(found)}:
+        raise RefusedError(say.behind_nothing(inner, rowless))
+    return numbered(found), True
 
 
 def _conditions(

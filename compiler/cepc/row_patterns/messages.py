@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+from typing import Literal as OneOf
 
 from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.near import nearest
-from cepc_grammar.pattern import walk
+from cepc_grammar.pattern import Or, Repeat, fold, walk
 from cepc_grammar.source import NOWHERE, Span
 from cepc_grammar.sql.syntax import PatternVariable
 from cepc_runtime.sql.aggregate_functions import aggregate_written
@@ -141,23 +142,57 @@ def only_empty(span: Span) -> Diagnostic:
     )  # fmt: skip
 
 
+def _first_of(pattern: RowPattern, variables: Collection[str]) -> ast.Name:
+    """The first mention of one of the variables."""
+    names = (node.name for node in walk(pattern) if isinstance(node, PatternVariable))
+    return next(name for name in names if name.text in variables)
+
+
 def rowless(pattern: RowPattern, variables: Collection[str]) -> Diagnostic:
     """Of variables that a pattern mentions where it repeats them zero times."""
-    names = (node.name for node in walk(pattern) if isinstance(node, PatternVariable))
-    name = next(name for name in names if name.text in variables)
+    name = _first_of(pattern, variables)
     return Diagnostic(
         "E0952", f"no row can be mapped to `{name.text}`", name.span, "it is repeated zero times",
         hint="leave it out of the pattern, and of what mentions it",
     )  # fmt: skip
 
 
-def empty_first(span: Span) -> Diagnostic:
+def behind_nothing(pattern: RowPattern, variables: Collection[str]) -> Diagnostic:
+    """Of variables whose rows a pattern does not prefer to no row."""
+    name = _first_of(pattern, variables)
     return Diagnostic(
-        "E0952", "a pattern that prefers to match no row", span, "it would be done before it takes one",
-        notes=("a reluctant `*?` or `??` takes as few rows as what comes after it allows, and nothing does",),
-        hint="leave the `?` behind the quantifier out, or let the pattern begin or end with a variable that has to be "
-        "there",
+        "E0952", f"no row can be mapped to `{name.text}`", name.span, "the pattern prefers to match no row to this",
+        notes=("no row is matched everywhere, so what stands behind that is never looked for",),
+        hint="leave it out of the pattern, and of what mentions it; or write it before what can match no row",
     )  # fmt: skip
+
+
+def empty_first(pattern: RowPattern, span: Span) -> Diagnostic:
+    note = "a reluctant `*?` or `??` takes as few rows as what comes after it allows, and nothing does"
+    cure = "leave the `?` behind the quantifier out"
+    if _chosen_first(pattern) == "alternative":
+        note = "the first alternative is preferred to the others, and it matches no row"
+        cure = "write the alternative without rows behind the others"
+    return Diagnostic(
+        "E0952", "a pattern that prefers to match no row", span, "it would be done before it takes one", notes=(note,),
+        hint=f"{cure}, or let the pattern begin or end with a variable that has to be there",
+    )  # fmt: skip
+
+
+def _chosen_first(pattern: RowPattern) -> OneOf["quantifier", "alternative"] | None:
+    """What makes a pattern prefer to match no row."""
+
+    def of(
+        node: RowPattern, parts: tuple[OneOf["quantifier", "alternative"] | None, ...]
+    ) -> OneOf["quantifier", "alternative"] | None:
+        match node:
+            case Or():
+                return parts[0] or "alternative"
+            case Repeat(_, 0, _, True):
+                return "quantifier"
+        return "quantifier" if "quantifier" in parts else next((part for part in parts if part is not None), None)
+
+    return fold(pattern, of)
 
 
 def too_large(span: Span, problem: PatternTooLarge) -> Diagnostic:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar, cast
-from typing import Literal as OneOf
 
 from cepc_grammar.pattern import Operator, Or, Repeat, Seq, fold, over, walk, with_leaves
 from cepc_grammar.sql.syntax import Anchor, Nothing, PatternVariable
@@ -33,8 +32,6 @@ class VariablePlace:
 
 
 PlacePattern = VariablePlace | Operator["PlacePattern"]
-Empty = OneOf["never", "last", "before others"]
-"""Whether a pattern can match no row, and if so, whether it prefers all that it can match to that."""
 
 
 def places_of(pattern: PlacePattern) -> list[VariablePlace]:
@@ -99,8 +96,7 @@ def one_of(parts: Sequence[PlacePattern | None]) -> PlacePattern | None:
     True
     """
     first = parts.index(None) if None in parts else len(parts)
-    before = _either([part for part in parts[:first] if part is not None])
-    after = _either([part for part in parts[first:] if part is not None])
+    before, after = _any_of(parts[:first]), _any_of(parts[first:])
     if first == len(parts):
         return before
     if before is None:
@@ -126,52 +122,87 @@ def numbered(pattern: PlacePattern) -> PlacePattern:
     return with_leaves(pattern, VariablePlace, lambda leaf: replace(leaf, number=next(numbers)))
 
 
-def emptiness(pattern: PlacePattern) -> Empty:
-    """Where among what a pattern prefers no row stands."""
+def can_be_empty(pattern: PlacePattern) -> bool:
+    """Whether it can match no row."""
 
-    def of(node: PlacePattern, parts: tuple[Empty, ...]) -> Empty:
+    def of(node: PlacePattern, parts: tuple[bool, ...]) -> bool:
         match node:
             case VariablePlace():
-                return "never"
+                return False
             case Or():
-                able = [at for at, part in enumerate(parts) if part != "never"]
-                if not able:
-                    return "never"
-                return "last" if able[0] == len(parts) - 1 and parts[-1] == "last" else "before others"
-            case Repeat(_, least, _, reluctant):
-                if parts[0] == "before others":
-                    return "before others"
-                if least > 0:
-                    return parts[0]
-                return "before others" if reluctant else "last"
-        if "never" in parts:
-            return "never"
-        return "before others" if "before others" in parts else "last"
+                return any(parts)
+            case Repeat(_, 0, _):
+                return True
+        return all(parts)
 
     return fold(pattern, of)
 
 
-def without_nothing(pattern: PlacePattern) -> PlacePattern:
-    """The pattern without its match of no row, which is the last that it prefers; what it prefers to that is the same.
+@dataclass(frozen=True, slots=True)
+class AroundNothing:
+    """Of a pattern that can match no row, what it prefers to that and what it does not; None is nothing at all."""
 
-    `A* B?` is `A+ B? | B`.
+    before: PlacePattern | None
+    after: PlacePattern | None
+
+    @property
+    def both(self) -> PlacePattern | None:
+        return _any_of([self.before, self.after])
+
+
+def around_nothing(pattern: PlacePattern) -> AroundNothing | None:
+    """The pattern without its match of no row, in the order in which it prefers the rest; None where it has none.
+
+    `A* B?` has `A+ B? | B` before it, and `A*? | B` has `A+? | B` after it.
     """
     match pattern:
         case Or(parts):
-            return Or((*parts[:-1], without_nothing(parts[-1])))
-        case Repeat(body, least, most, reluctant) if least > 1 and emptiness(pattern) == "last":
+            return _of_alternatives(parts)
+        case Seq(parts) if can_be_empty(pattern):
+            found = [_empty(part) for part in parts]
+            before = [_followed(one.before, parts[at + 1 :]) for at, one in enumerate(found)]
+            after = [_followed(one.after, parts[at + 1 :]) for at, one in enumerate(found)]
+            return AroundNothing(_any_of(before), _any_of(after[::-1]))
+        case Repeat(body, least, most, reluctant) if least > 1 and can_be_empty(body):
             rest = Repeat(body, 1, None if most is None else most - least + 1, reluctant)
-            written = in_a_row([*[body] * (least - 1), rest])
-            assert written is not None
-            return without_nothing(written)
-        case Repeat(body, _, most, reluctant) if emptiness(pattern) == "last":
-            some = without_nothing(body)
-            return some if most == 1 else Repeat(some, 1, most, reluctant)
-        case Seq(parts) if emptiness(pattern) == "last":
-            ways: list[PlacePattern | None] = [
-                in_a_row([without_nothing(part), *parts[at + 1 :]]) for at, part in enumerate(parts)
-            ]
-            found = one_of(ways)
-            assert found is not None
-            return found
-    return pattern
+            return around_nothing(Seq((*[body] * (least - 1), rest)))
+        case Repeat(body, least, most, reluctant) if least == 0 or can_be_empty(body):
+            return _of_iterations(body, least, most, reluctant=reluctant)
+    return None
+
+
+def _of_alternatives(parts: Sequence[PlacePattern]) -> AroundNothing | None:
+    found = [around_nothing(part) for part in parts]
+    for at, one in enumerate(found):
+        if one is not None:
+            rest = zip(parts[at + 1 :], found[at + 1 :], strict=True)
+            after = [one.after, *(part if other is None else other.both for part, other in rest)]
+            return AroundNothing(_any_of([*parts[:at], one.before]), _any_of(after))
+    return None
+
+
+def _of_iterations(body: PlacePattern, least: int, most: int | None, *, reluctant: bool) -> AroundNothing:
+    """Of one iteration or none; one that matches no row is the last."""
+    found = around_nothing(body)
+    if found is None or found.after is None:
+        some = body if found is None else found.before
+        repeated = some if some is None or most == 1 else Repeat(some, 1, most, reluctant)
+        is_first = reluctant and least == 0
+        return AroundNothing(None, repeated) if is_first else AroundNothing(repeated, None)
+    rest = [] if most == 1 else [Repeat(body, 0, None if most is None else most - 1, reluctant)]
+    around = AroundNothing(_followed(found.before, rest), _followed(found.after, rest))
+    return AroundNothing(None, around.both) if reluctant and least == 0 else around
+
+
+def _empty(part: PlacePattern) -> AroundNothing:
+    found = around_nothing(part)
+    assert found is not None
+    return found
+
+
+def _followed(pattern: PlacePattern | None, rest: Sequence[PlacePattern]) -> PlacePattern | None:
+    return None if pattern is None else in_a_row([pattern, *rest])
+
+
+def _any_of(parts: Sequence[PlacePattern | None]) -> PlacePattern | None:
+    return _either([part for part in parts if part is not None])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from cepc_grammar.pattern import Or, Repeat, Seq, fold, over
 
-from .shape import PlacePattern, VariablePlace, emptiness, in_a_row, numbered, one_of, places_of
+from .shape import PlacePattern, VariablePlace, can_be_empty, in_a_row, numbered, one_of, places_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -37,7 +37,7 @@ def _peeled(node: PlacePattern, parts: tuple[PlacePattern, ...], variables: Coll
     """
     if isinstance(node, VariablePlace):
         return node
-    if not isinstance(node, Repeat) or not _binds(node, variables) or emptiness(parts[0]) != "never":
+    if not isinstance(node, Repeat) or not _binds(node, variables) or can_be_empty(parts[0]):
         return over(node, parts)
     (body,) = parts
     most = None if node.most is None else node.most - 1
