@@ -252,6 +252,26 @@ def _measure_of_many(random: Random, variables: list[str], named: list[str | Non
     return sql.Aggregate(name, random.choice(variables if distinct else named), random.choice(NUMBERS), distinct)
 
 
+def numbered_rows(random: Random) -> Clause:
+    """A clause whose conditions ask how many rows the match has up to the one at hand, which may begin in many ways."""
+    found = random.choice([pattern(random, 2, "ABC"), *ABOUT_OTHERS, *ABOUT_MANY])
+    variables = sorted(set(mentioned(found)))
+    definitions = {v: _of_count(random, v) for v in variables if random.random() < 0.8}
+    measures: dict[str, Expression] = {"n": sql.Aggregate("COUNT", None, None), "of": sql.Named("CLASSIFIER")}
+    skip = random.choice(["PAST LAST ROW", "TO NEXT ROW"])
+    return Clause(found, definitions, measures, {}, (skip, None), (("t", ""),), random.choice([("k",), ()]))
+
+
+def _of_count(random: Random, own: str) -> Expression:
+    count, number = sql.Aggregate("COUNT", None, None), sql.Const(random.randrange(1, 6))
+    found: Expression = sql.Compare(count, random.choice(["<", "<=", "<>", ">"]), number)
+    if random.random() < 0.2:
+        found = sql.Compare(sql.Column(own, random.choice(NUMBERS)), random.choice(["<=", ">"]), count)
+    if random.random() < 0.4:
+        found = sql.Joined(random.choice(["AND", "OR"]), found, condition(random, own, [own], 0))
+    return found
+
+
 # ---- all rows per match ----------------------------------------------------------------------------------------------
 
 

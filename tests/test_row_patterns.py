@@ -85,6 +85,7 @@ KINDS: dict[str, Callable[[Random], sql.Clause]] = {
     "all rows": clauses.every_row,
     "unmatched rows": clauses.with_unmatched,
     "perhaps no rows": clauses.perhaps_empty,
+    "rows counted": clauses.numbered_rows,
 }
 
 
@@ -250,6 +251,14 @@ KNOWN: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
     "as few rows as will do, up to the end of a partition": (
         "MEASURES COUNT(*) AS n PATTERN (A*? $) DEFINE A AS a > 18 OR a = 4",
         [("x", 4), ("y", 1)],
+    ),
+    "rows counted since the first one, which may be of several variables": (
+        "MEASURES COUNT(*) AS n, COUNT(C.*) AS c PATTERN ((A | C)+) DEFINE C AS COUNT(*) < 3, A AS a > 18",
+        [("x", 2, 2), ("x", 6, 2), ("y", 2, 2), ("y", 2, 2)],
+    ),
+    "rows counted between others, since the first one": (
+        "MEASURES COUNT(*) AS n, D.t AS t PATTERN (A* C D C) DEFINE A AS a > 10, C AS COUNT(*) < 5, D AS COUNT(*) <> 2",
+        [("x", 4, 3), ("x", 4, 7)],
     ),
     "a running count of what is distinct, at the last row": (
         "MEASURES RUNNING COUNT(DISTINCT a) AS n, FINAL COUNT(DISTINCT b) AS m PATTERN (A+) DEFINE A AS a < 18",

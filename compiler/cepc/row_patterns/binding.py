@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Final
 from cepc_runtime.cheap_dataclass import dataclass
 
 from . import messages as say
-from .define import MOST_WRITTEN_OUT, BoundVariable, Mentioned, Row, Unsure, farthest, is_aggregated, rows_at
+from .define import (
+    MOST_WRITTEN_OUT,
+    BoundVariable,
+    Mentioned,
+    Row,
+    Unsure,
+    counts_all,
+    farthest,
+    is_aggregated,
+    rows_at,
+)
 from .navigation import RefusedError
 from .numbered import counted
 from .paths import paths_of
@@ -74,33 +84,53 @@ def bound(
             except RefusedError as error:
                 refused.append(error)
         unsure = [row for found in rows.values() for row in found if isinstance(row, Unsure)]
-        if not unsure:
+        begun = _begun(places, names, paths)
+        several = {name for found in begun.values() if len(found) > 1 for name in found} if left > 0 else set[str]()
+        if not unsure and not several:
             if refused:
                 raise refused[0]
-            return BoundPattern(pattern, paths, mentioned, _divided(places, rows, apart=rows_shown))
+            return BoundPattern(pattern, paths, mentioned, _divided(places, rows, begun, apart=rows_shown))
         if left == 0:
             raise RefusedError(unsure[0].refused)
-        wider = spread(pattern, frozenset().union(*(row.variables for row in unsure)))
-        if wider is None and not any(row.may_be_back for row in unsure):
+        wider = spread(pattern, frozenset(several).union(*(row.variables for row in unsure)))
+        if wider is None and unsure and not any(row.may_be_back for row in unsure):
             raise RefusedError(say.too_long(span))
         left = 0 if wider is None else left - 1
         pattern = pattern if wider is None else wider
 
 
+def _begun(places: list[VariablePlace], names: ClauseNames, paths: RowPaths) -> dict[int, frozenset[str]]:
+    """Of which variables the first row of a match may be, at each place whose condition counts the rows since then."""
+    variables = {place.number: place.variable for place in places}
+    found: dict[int, frozenset[str]] = {}
+    for place in places:
+        condition = names.conditions.get(place.variable)
+        others = [other.number for other in places if other.variable == place.variable]
+        if condition is not None and counts_all(condition) and any(paths.can_follow(one, variables) for one in others):
+            first = paths.may_precede(place.number, paths.begins) | (paths.begins & {place.number})
+            found[place.number] = frozenset(variables[number] for number in first)
+    return found
+
+
 def _divided(
-    places: list[VariablePlace], rows: Mapping[int, tuple[Row | Unsure, ...]], *, apart: bool
+    places: list[VariablePlace],
+    rows: Mapping[int, tuple[Row | Unsure, ...]],
+    begun: Mapping[int, frozenset[str]],
+    *,
+    apart: bool,
 ) -> tuple[BoundVariable, ...]:
     """The first places of a variable keep its name, others become `A 2`, `A 3`. Those that are excluded may stand
-    `apart`.
+    `apart`, and so do those at which a match has `begun` with another variable.
     """
-    groups: dict[tuple[str, tuple[Row, ...], bool], set[int]] = {}
+    groups: dict[tuple[str, tuple[Row, ...], bool, frozenset[str]], set[int]] = {}
     for place in places:
         known = tuple(row for row in rows[place.number] if not isinstance(row, Unsure))
-        groups.setdefault((place.variable, known, apart and place.excluded), set()).add(place.number)
+        kind = (place.variable, known, apart and place.excluded, begun.get(place.number, frozenset()))
+        groups.setdefault(kind, set()).add(place.number)
     written = {place.variable for place in places}
     taken: set[str] = set()
     found: list[BoundVariable] = []
-    for (variable, known, excluded), numbers in groups.items():
+    for (variable, known, excluded, _), numbers in groups.items():
         name = counted(variable, " ", taken | (written - {variable}))
         taken.add(name)
         found.append(BoundVariable(name, variable, frozenset(numbers), known, excluded))

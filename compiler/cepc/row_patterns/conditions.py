@@ -7,7 +7,7 @@ from typing import Literal as OneOf
 
 from cepc_grammar import ast
 from cepc_runtime.cheap_dataclass import dataclass
-from cepc_runtime.sql.aggregate_functions import COUNT, aggregate_written
+from cepc_runtime.sql.aggregate_functions import COUNT, MIN, aggregate_written
 
 from ..resolve.walk import conjuncts, references, rewrite, walk
 from . import build
@@ -181,8 +181,14 @@ class ConditionWriter:
         raise RefusedError(say.aggregate_of_others(node, aggregate.variable, own.variable))
 
     def _rows_so_far(self, span: Span) -> ast.Expression:
-        """How many rows the match has up to the one at hand, which follow each other."""
-        first = build.call("FIRST", [self.used.number_of(self._single("FIRST", None, span), span)], span)
+        """How many rows the match has up to the one at hand, which follow each other. Where the first one may be of
+        several variables, it is the least of theirs: aggregates have a value where a variable has no rows.
+        """
+        begins = (self._before(None) | self.variable.places) & self.bound.paths.begins
+        numbers = [self.used.number_of(one.name, span) for one in self.bound.variables if one.places & begins]
+        first: ast.Expression = build.call("FIRST", numbers, span)
+        if len(numbers) > 1:
+            first = build.call("LEAST", [build.call(MIN.written, [number], span) for number in numbers], span)
         after = ast.Binary("-", self.used.number_of(self.variable.name, span), first, span)
         return ast.Binary("+", after, build.whole(1, span), span)
 
