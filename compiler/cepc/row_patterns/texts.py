@@ -51,14 +51,16 @@ def sql_program(sources: Iterable[Source]) -> SqlProgram:
         if any(table_name.text.casefold() == other.casefold() for other in tables):
             problems.append(say.twice(table_name, "created"))
         tables.setdefault(table_name.text, created)
-    problems += [statement.unread for statement in statements if statement.unread is not None]
+    unread = [statement.unread for statement in statements if statement.unread is not None]
+    problems += unread
     named: list[NamedClause] = []
     around: dict[str, SqlStatement] = {}
     for statement in statements:
         for found in statement.clauses:
             table = _table(found, tables)
             if table is None:
-                problems.append(say.unknown_table(found, list(tables)))
+                if not unread:  # one of these may be it
+                    problems.append(say.unknown_table(found, list(tables)))
                 continue
             name = _name(statement, found, around)
             around[name] = statement
