@@ -553,6 +553,12 @@ def test_what_is_not_understood_here_is_not_passed_over(text: str) -> None:
     assert [(d.code, text[d.span.start : d.span.end]) for d in not_plain(program)] == [("E0956", FOR_SPARK[text])]
 
 
+def test_a_sample_is_written_as_a_query() -> None:
+    text = f"{TABLE}SELECT * FROM numbers TABLESAMPLE (100 PERCENT) {ALONE}"
+    (only,) = sql_program([Source("t.sql", text)]).checked.diagnostics
+    assert (only.code, only.hint) == ("E0952", "write `(SELECT * FROM table TABLESAMPLE (…))` in the place of both")
+
+
 def test_a_table_is_created_once() -> None:
     text = f"{TABLE}{TABLE.replace('numbers', 'Numbers')}SELECT * FROM numbers {ALONE}"
     assert [d.title for d in sql_program([Source("t.sql", text)]).checked.diagnostics] == ["`Numbers` is created twice"]

@@ -142,6 +142,13 @@ class _Reading:
                     f"write `(SELECT * FROM {of})` in its place",
                 )  # fmt: skip
                 return None
+        if before is not None and tokens[table].text == "(" and before.upper == "TABLESAMPLE":
+            self._say(
+                "E0952", "TABLESAMPLE before MATCH_RECOGNIZE", before,
+                "the name of a table or a query in parentheses is expected here",
+                "write `(SELECT * FROM table TABLESAMPLE (…))` in the place of both",
+            )  # fmt: skip
+            return None
         if before is None or (before.upper or before.text) not in _BEFORE_TABLE:
             self._say(
                 "E0952", "an alias before MATCH_RECOGNIZE", tokens[table], "the name of the table is expected here",
