@@ -15,7 +15,7 @@ from typing import Literal as OneOf
 from cepc_grammar import ast
 from cepc_grammar.sql.syntax import FINAL
 from cepc_runtime.cheap_dataclass import dataclass
-from cepc_runtime.sql.aggregate_functions import COUNT, aggregate_written
+from cepc_runtime.sql.aggregate_functions import aggregate_written
 
 from ..resolve.walk import rewrite, walk
 from . import build
@@ -247,15 +247,8 @@ def is_aggregated(condition: ast.Expression, variable: str, names: ClauseNames) 
 
 
 def counts_all(condition: ast.Expression) -> bool:
-    """Whether it has `COUNT(*)`."""
-    return any(
-        isinstance(node, ast.Call) and node.function.text.upper() == COUNT.written and _is_star(node)
-        for node in walk(condition)
-    )
-
-
-def _is_star(call: ast.Call) -> bool:
-    return len(call.arguments) == 1 and isinstance(call.arguments[0], ast.Star)
+    """Whether it has `COUNT(*)`, the one call with a star."""
+    return any(isinstance(node, ast.Star) for node in walk(condition))
 
 
 def _columns(call: ast.Call) -> Iterator[ast.Expression]:
