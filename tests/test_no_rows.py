@@ -210,6 +210,15 @@ def said(program: str, events: str) -> list[str]:
             ["WITHIN 5 seconds is too short: what completes the pattern soonest takes 5 seconds"],
         ),
         (
+            f"{N} PATTERN SEQ(A, B) WITHIN 5 s WINDOW 60 s SLIDE 30 s", "1 A 7;6 B 7;11 A 7;18 B 7",
+            ["WITHIN 5 seconds is too short: what completes the pattern soonest takes 5 seconds"],
+        ),
+        (
+            f"{N} PATTERN SEQ(A, B) WITHIN 5 s WINDOW 60 s", "58 A 7;61 B 7",
+            [("what completes the pattern soonest takes 3 seconds, and lies in none of the windows of 1 minute, of which "
+              "one begins each 1 minute: a smaller SLIDE makes more")],
+        ),
+        (
             f"{N} PATTERN SEQ(A, B) WITHIN 5 s SLIDE 2 s", "3 A 7;6 B 7;9 C 7",
             [],
         ),

@@ -14,7 +14,7 @@ from cepc_grammar.formatter import format_source
 from cepc_grammar.source import Source
 from cepc_runtime.plan.strategy import List
 from cepc_runtime.plan.windows import Sliding
-from tests.equivalence import compile_text
+from tests.equivalence import by_engine, compile_text
 from tests.programs import Case, Make, bounded, cases, streamed
 from tests.properties import hold
 from tests.spark_programs import agree
@@ -81,6 +81,27 @@ def test_rows_are_the_same(way: str) -> None:
 
 def test_rows_of_a_stream_are_those_of_a_batch() -> None:
     hold("stream: short matches", streamed(of_short_matches(cases(match=False))), check)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "events", "rows"),
+    [
+        ("SEQ(A, B)", "1A 5B 6B", [1]),
+        ("SEQ(A, B, NOT C)", "1A 2B 40C 61A 62B 70A 71B", [2]),
+        ("SEQ(A, B, NOT SEQ(C, C last))", "1A 2B 10C 40C 61A 62B 63C", [1]),
+        ("SEQ(NOT C, A, B)", "1C 50A 51B 70A 71B 72C", [1]),
+        ("SEQ(NOT SEQ(C, C last), A, B)", "1C 40C 50A 51B 61C 70A 71B", [1]),
+        ("SEQ(A, B, NOT C WITHIN 3 s)", "1A 2B 10C 20A 21B 23C", [1]),
+        ("AND(A, B, NOT C)", "1A 2B 40C 61A 62B", [1]),
+    ],
+)
+def test_a_not_at_the_ends_of_a_pattern_reaches_to_the_edges_of_the_window(
+    pattern: str, events: str, rows: list[int]
+) -> None:
+    text = f"{STREAM}QUERY q RETURN COUNT(*) AS n PATTERN {pattern} WITHIN 5 s WINDOW 60 s;"
+    found = tuple({"at": int(event[:-1]), "kind": event[-1], "k": 1, "x": 1} for event in events.split())
+    compare(Case(text, found))
+    assert [row["n"] for row in by_engine(Case(text, found), compile_text(text))["q"]] == rows  # type: ignore[index]
 
 
 # ---- what is decided -------------------------------------------------------------------------------------------------

@@ -127,6 +127,18 @@ def test_the_matches_of_a_row_are_those_of_its_window_whatever_surrounds_it() ->
     assert "It comes from 1 match:\n\n    11  P\n" in text
 
 
+def test_the_short_matches_of_a_long_window_are_shown_and_what_takes_too_long() -> None:
+    counted = "RETURN COUNT(*) AS n PATTERN SEQ(P, NOT X, D) WITHIN 5 s WINDOW 60 s SLIDE 30 s"
+    text = asked(counted, "1 P 7\n4 D 7\n6 D 7\n40 P 7\n44 D 7", "--window", "0")
+    assert "It comes from 2 matches:\n\n    1  P\n    4  D\n\n    40  P\n    44  D\n" in text
+    ends = counted.replace("NOT X, D", "NOT X WITHIN 2 s, D, NOT X last")
+    text = asked(ends, "1 P 7\n4 D 7\n40 P 7\n44 D 7\n58 X 7\n95 X 7", "--window", "-30")
+    assert "It comes from 1 match:\n\n    1  P\n    4  D\n" in text
+    text = asked(counted, "1 P 7\n6 D 7\n40 P 7\n47 D 7")
+    assert "there is no row" in text
+    assert "it takes 5 seconds" in text
+
+
 def test_having_is_shown_with_its_values() -> None:
     text = asked(
         f"{COUNTED} HAVING COUNT(*) > 1 AND driver < 9 WITHIN 10 s SLIDE 10 s", "1 P 7\n2 T 7 2\n3 T 7 3\n4 D 7"
