@@ -48,9 +48,11 @@ def window(
             if query.returns.match or query.returns.each
             else "a RETURN without aggregates makes it a match query"
         )
-        problems += [] if query.window is None else [say.window_in_match_query(query.window, why)]
+        if query.window is not None:
+            problems.append(say.no_windows("WINDOW", query.window, "each match is returned once", why))
         problems += [] if slide is None else [say.slide_in_match_query(slide, why)]
-        problems += [] if offset is None else [say.offset_in_match_query(offset, why)]
+        if offset is not None:
+            problems.append(say.no_windows("OFFSET", offset, "there are no windows to begin then", why))
     elif isinstance(within, ast.Unbounded):
         problems += [] if slide is None else [say.unbounded_slide(slide)]
         problems += [] if offset is None else [say.unbounded_offset(offset)]

@@ -122,17 +122,6 @@ def slide_in_match_query(slide: ast.Duration, why: str) -> Diagnostic:
     )
 
 
-def window_in_match_query(window: ast.Duration, why: str) -> Diagnostic:
-    return Diagnostic(
-        "E0505",
-        "WINDOW in a match query",
-        window.span,
-        "each match is returned once",
-        notes=(why, "WITHIN bounds the match itself there: no windows are cut"),
-        hint="leave WINDOW out",
-    )
-
-
 def no_bound(within: Span, window: ast.Duration) -> Diagnostic:
     return Diagnostic(
         "E0523",
@@ -145,14 +134,15 @@ def no_bound(within: Span, window: ast.Duration) -> Diagnostic:
     )
 
 
-def offset_in_match_query(offset: ast.Duration, why: str) -> Diagnostic:
+def no_windows(word: str, duration: ast.Duration, label: str, why: str) -> Diagnostic:
+    """Of what stands behind `word` in a match query."""
     return Diagnostic(
         "E0505",
-        "OFFSET in a match query",
-        offset.span,
-        "there are no windows to begin then",
+        f"{word} in a match query",
+        duration.span,
+        label,
         notes=(why, "WITHIN bounds the match itself there: no windows are cut"),
-        hint="leave OFFSET out",
+        hint=f"leave {word} out",
     )
 
 
