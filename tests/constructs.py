@@ -179,8 +179,7 @@ def _results(query: ast.Query, types: dict[str, str]) -> Iterator[str]:
     elif of_matches:
         yield "bound of a match"
     else:
-        yield from ["WITHIN below WINDOW"] * (query.window is not None)
-        within = (query.window or query.within).microseconds
+        within = query.within.microseconds
         slide = within if query.slide is None else query.slide.microseconds
         assert within is not None
         assert slide is not None
