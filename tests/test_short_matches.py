@@ -156,6 +156,8 @@ def test_it_is_formatted_in_one_order(written: str, formatted: str) -> None:
         ("PATTERN SEQ(A, B) WITHIN 5 s SLIDE 1 s WINDOW 60 s", "E0523", "SLIDE and OFFSET are of the windows"),
         ("PATTERN SEQ(A, B) WITHIN 5 s WINDOW UNBOUNDED", "E0523", "a duration each"),
         ("PATTERN SEQ(A, B) WITHIN SESSION 5 s WINDOW 60 s", "E0523", "a duration each"),
+        ("PATTERN SEQ(A, B) WITHIN 5 s WINDOW SESSION 60 s", "E0523", "a duration each"),
+        ("PATTERN SEQ(A, B) WITHIN 5 s WINDOW 2 d SLIDE 1 s", "E0514", "use a longer SLIDE or a shorter WINDOW"),
         ("PATTERN SEQ(A, B) WITHIN 1.5 s WINDOW 60 s", "E0509", "60"),
     ],
 )

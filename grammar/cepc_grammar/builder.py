@@ -685,6 +685,7 @@ class Builder:
                 "WITHIN bounds matches, and WINDOW says how long windows are",
                 others=(Label(first["within"], "here"),), hint="keep one of the two",
             )  # fmt: skip
+            bound, length = length, None
         parts["within"] = [bound, length, *(others if any(others) else of_within)]
 
     def statement(self, _span: Span, children: list[Any]) -> Any:

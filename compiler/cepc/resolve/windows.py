@@ -78,7 +78,10 @@ def window(
     of_matches = bound if several_events else None  # an event takes no time
     found = Sliding(length, step or length, begin % (step or length), of_matches)  # windows begin then as well
     if slide is not None and found.open_at_once > MOST_OVERLAPPING:
-        return None, [*problems, say.too_many_windows(slide, within, found.open_at_once, MOST_OVERLAPPING)]
+        return None, [
+            *problems,
+            say.too_many_windows(slide, _word(query), within, found.open_at_once, MOST_OVERLAPPING),
+        ]
     return found, problems
 
 
@@ -91,9 +94,14 @@ def long_gaps(query: ast.Query, negations: Iterable[Not[Written, ast.Duration]])
                 yield say.not_beyond_session(negation.within, query.within)
 
 
+def _word(query: ast.Query) -> str:
+    """What the length of the windows stands behind."""
+    return "WITHIN" if query.window is None else "WINDOW"
+
+
 def _warnings(query: ast.Query, length: ast.Duration, unit: Tick | None, several_events: bool) -> list[Diagnostic]:
     """Of windows of a length."""
-    word, slide = "WITHIN" if query.window is None else "WINDOW", query.slide
+    word, slide = _word(query), query.slide
     if slide is None:
         return [say.no_slide(word, length, _part_of(length, unit), query.offset)] if several_events else []
     span, step = length.microseconds, slide.microseconds

@@ -282,15 +282,16 @@ def slide_longer(slide: ast.Duration, word: str, length: ast.Duration) -> Diagno
     )
 
 
-def too_many_windows(slide: ast.Duration, within: ast.Duration, overlapping: int, most: int) -> Diagnostic:
+def too_many_windows(slide: ast.Duration, word: str, length: ast.Duration, overlapping: int, most: int) -> Diagnostic:
+    """The `word` that the length of the windows stands behind."""
     return Diagnostic(
         "E0514",
         f"every event lies in {overlapping:,} windows",
         slide.span,
         "so often a window begins",
-        others=(Label(within.span, "so long it lasts"),),
+        others=(Label(length.span, "so long it lasts"),),
         notes=(f"each of them would be counted by itself and be a row; at most {most:,} may hold one event",),
-        hint="use a longer SLIDE or a shorter WITHIN",
+        hint=f"use a longer SLIDE or a shorter {word}",
     )
 
 
