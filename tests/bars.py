@@ -37,12 +37,12 @@ def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
 READER = Reader("bars", "Bars", (".bars",), lambda first: first.startswith(b"|"), problems, batches, detail="of iron")
 
 
-def lines(table: Any, query: str | None) -> Iterator[str]:
+def lines(table: Any, query: str | None) -> Iterator[bytes]:
     if query is not None:
-        yield f"# {query}"
-    yield f"|{'|'.join(table.column_names)}|"
+        yield f"# {query}\n".encode()
+    yield f"|{'|'.join(table.column_names)}|\n".encode()
     for row in zip(*(as_text(column) for column in table.columns), strict=True):
-        yield f"|{'|'.join(value or '' for value in row)}|"
+        yield f"|{'|'.join(value or '' for value in row)}|\n".encode()
 
 
 WRITER = of_lines("bars", lines)

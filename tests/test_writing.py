@@ -1,21 +1,25 @@
 """Results as text and as files: every type in every format, exact, in one order, never by halves."""
 
+import csv
 import datetime as dt
 import io
 import json
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
 from cepc.writing import show, sorting, store
 from cepc.writing.lines import csv_lines, json_lines
 from cepc.writing.order import in_order
-from cepc_runtime.results.as_text import as_json, as_text
+from cepc_runtime.results.as_text import as_json, as_text, json_object
+from cepc_runtime.results.text_columns import json_column, text_column
 
 INF = float("inf")
 STRUCT = pa.struct([("a", pa.int64()), ("b", pa.list_(pa.timestamp("us", "UTC")))])
@@ -57,18 +61,104 @@ VALUES: list[tuple[Any, object, str, str | None]] = [
 def test_values(type_: Any, value: object, as_object: str, as_cell: str | None) -> None:
     column = pa.array([value, None, value], type_)
     for piece in (column.slice(1), pa.chunked_array([column.slice(1, 1), column.slice(2)])):
-        assert as_json(piece) == ["null", as_object]
-        assert as_text(piece) == [None, as_object if as_cell is None else as_cell]
+        assert as_json(piece) == json_column(piece).to_pylist() == ["null", as_object]
+        cells = [None, as_object if as_cell is None else as_cell]
+        assert as_text(piece) == text_column(piece).to_pylist() == cells
+
+
+def numbers(chance: np.random.Generator, size: int) -> Any:
+    """Of all sizes, long and short, and what is no number."""
+    found = 10 ** chance.uniform(-9, 20, size) * chance.choice([1, -1], size)
+    for digits in (0, 1, 3):
+        found = np.where(chance.random(size) < 0.2, np.round(found, digits), found)
+    return np.where(chance.random(size) < 0.1, chance.choice([0.0, -0.0, INF, np.nan, 1e7, 1e10, 1e-3], size), found)
+
+
+def texts(chance: np.random.Generator, size: int) -> list[str]:
+    return ["".join(chance.choice([*'ab,"\\\n\t\x00\x7fé😀'], chance.integers(0, 4))) for _ in range(size)]
+
+
+def decimals(scale: int) -> Callable[[np.random.Generator, int], list[Decimal]]:
+    return lambda chance, size: [Decimal(int(n)).scaleb(-scale) for n in chance.integers(-2_000, 2_000, size)]
+
+
+def micros(chance: np.random.Generator, size: int) -> Any:
+    whole = chance.integers(-62_135_596_800, 253_402_300_800, size) * 1_000_000
+    return whole + np.where(
+        chance.random(size) < 0.5, 0, chance.integers(0, 1000, size) * chance.choice([1, 1000], size)
+    )
+
+
+COLUMNS: list[tuple[Any, Callable[[np.random.Generator, int], Any]]] = [
+    (pa.bool_(), lambda chance, size: chance.random(size) < 0.5),
+    (pa.int64(), lambda chance, size: chance.integers(-(2**63), 2**63 - 1, size)),
+    (pa.uint8(), lambda chance, size: chance.integers(0, 256, size)),
+    (pa.float64(), numbers),
+    (pa.float32(), lambda chance, size: numbers(chance, size).astype(np.float32)),
+    (pa.decimal128(9, 0), decimals(0)),
+    (pa.decimal128(9, 6), decimals(6)),
+    (pa.decimal128(9, 7), decimals(7)),
+    (pa.decimal128(9, -2), decimals(-2)),
+    (pa.string(), texts),
+    (pa.large_string(), texts),
+    (pa.date32(), lambda chance, size: chance.integers(-719_162, 2_932_897, size)),
+    (pa.date32(), lambda chance, size: chance.integers(-5_000_000, 5_000_000, size)),
+    (pa.timestamp("us", "UTC"), micros),
+    (pa.timestamp("us"), micros),
+    (pa.timestamp("us", "UTC"), lambda chance, size: chance.integers(-(2**62), 2**62, size)),
+    (pa.timestamp("s"), lambda chance, size: chance.integers(-(10**9), 10**10, size)),
+    (pa.timestamp("ms", "Asia/Tokyo"), lambda chance, size: chance.integers(-(10**12), 10**13, size)),
+]  # fmt: skip
+
+
+def column_of(
+    type_: Any, make: Callable[[np.random.Generator, int], Any], chance: np.random.Generator, size: int
+) -> Any:
+    made = make(chance, size)
+    if pa.types.is_temporal(type_):
+        made = made.astype(np.int32 if pa.types.is_date32(type_) else np.int64)
+        return with_nulls(pa.array(made).cast(type_), chance)
+    return with_nulls(pa.array(made, type_), chance)
+
+
+def with_nulls(column: Any, chance: np.random.Generator) -> Any:
+    return pc.if_else(pa.array(chance.random(len(column)) < 0.8), column, pa.scalar(None, column.type))
+
+
+@pytest.mark.parametrize(("type_", "make"), COLUMNS, ids=[f"{i} {type_}" for i, (type_, _) in enumerate(COLUMNS)])
+def test_columns_of_text_have_the_texts_of_their_values(
+    type_: Any, make: Callable[[np.random.Generator, int], Any]
+) -> None:
+    chance, compared = np.random.default_rng(3), 0
+    for size in (0, 1, 4_000):
+        plain = column_of(type_, make, chance, size)
+        ends = np.sort(chance.integers(0, size + 1, size // 3))
+        lists = with_nulls(pa.ListArray.from_arrays(pa.array([0, *ends, size], pa.int32()), plain), chance)
+        struct = with_nulls(pa.StructArray.from_arrays([plain, plain], names=["a", 'b "c"']), chance)
+        of_structs = pa.LargeListArray.from_arrays(pa.array([0, *ends, size], pa.int64()), struct)
+        for column in (plain, lists, struct, with_nulls(of_structs, chance)):
+            for piece in (column, column.slice(len(column) // 3)):
+                assert json_column(piece).to_pylist() == as_json(piece)
+                assert text_column(piece).to_pylist() == as_text(piece)
+                compared += len(piece)
+    assert compared > 10_000
 
 
 def test_people_see_times_as_spark_shows_them() -> None:
     assert as_text(pa.array([0], pa.timestamp("us", "UTC")), iso=False) == ["1970-01-01 00:00:00"]
 
 
+def lines_of(blocks: Iterable[bytes]) -> list[str]:
+    *lines, rest = b"".join(blocks).decode().split("\n")
+    assert rest == ""
+    return lines
+
+
 def test_json_lines_begin_with_the_query() -> None:
     table = pa.table({"a b": [1, 2], 'c"': ["x", None]})
-    assert list(json_lines(table, "q")) == ['{"query":"q","a b":1,"c\\"":"x"}', '{"query":"q","a b":2,"c\\"":null}']
-    assert list(json_lines(table)) == ['{"a b":1,"c\\"":"x"}', '{"a b":2,"c\\"":null}']
+    named, plain = lines_of(json_lines(table, "q")), lines_of(json_lines(table))
+    assert named == ['{"query":"q","a b":1,"c\\"":"x"}', '{"query":"q","a b":2,"c\\"":null}']
+    assert plain == ['{"a b":1,"c\\"":"x"}', '{"a b":2,"c\\"":null}']
 
 
 @pytest.mark.parametrize(
@@ -79,13 +169,24 @@ def test_json_lines_begin_with_the_query() -> None:
     ],
 )  # fmt: skip
 def test_no_column_has_the_name_that_the_query_stands_under(columns: list[str], name: str) -> None:
-    (line,) = json_lines(pa.table({column: ["mine"] for column in columns}), "q")
+    (line,) = lines_of(json_lines(pa.table({column: ["mine"] for column in columns}), "q"))
     assert json.loads(line, object_pairs_hook=list) == [(name, "q"), *((column, "mine") for column in columns)]
 
 
 def test_csv_tells_null_from_the_empty_string() -> None:
     table = pa.table({"a": ["", None, 'say "hi", you'], "b,c": [1, 2, None]})
-    assert list(csv_lines(table)) == ['a,"b,c"', '"",1', ",2", '"say ""hi"", you",']
+    assert lines_of(csv_lines(table)) == ['a,"b,c"', '"",1', ",2", '"say ""hi"", you",']
+
+
+def test_lines_have_the_texts_of_their_values() -> None:
+    chance = np.random.default_rng(5)
+    made = {f"{i}": column_of(type_, make, chance, 40_000) for i, (type_, make) in enumerate(COLUMNS)}
+    table = pa.table({name: made[name] for name in ("1", "3", "9", "13")})
+    objects = zip(*(as_json(column) for column in table.columns), strict=True)
+    assert lines_of(json_lines(table)) == [json_object(['"1"', '"3"', '"9"', '"13"'], row) for row in objects]
+    read = list(csv.reader(io.StringIO(b"".join(csv_lines(table)).decode(), newline=""), strict=True))
+    cells = zip(*(["" if text is None else text for text in as_text(column)] for column in table.columns), strict=True)
+    assert [tuple(row) for row in read[1:]] == list(cells)
 
 
 # ---- order -----------------------------------------------------------------------------------------------------------
@@ -232,7 +333,7 @@ def test_a_form_without_files_writes_none(tmp_path: Path) -> None:
 def test_what_is_written_can_be_read_again() -> None:
     when = dt.datetime(2026, 1, 31, 12, tzinfo=dt.UTC)
     table = pa.table({"x": [1.5, float("nan")], "at": pa.array([when, None], pa.timestamp("us", "UTC"))})
-    assert [json.loads(line) for line in json_lines(table)] == [
+    assert [json.loads(line) for line in lines_of(json_lines(table))] == [
         {"x": 1.5, "at": "2026-01-31T12:00:00Z"},
         {"x": "NaN", "at": None},
     ]

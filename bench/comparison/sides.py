@@ -13,7 +13,7 @@ import subprocess
 import sys
 import venv
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,6 +23,7 @@ from bench.processors import Took
 import cepc
 from cepc.codegen.compiling import job_of
 from cepc.writing.store import store
+from cepc_runtime.spark.files import Files
 
 if TYPE_CHECKING:
     from bench.comparison.queries import Query, Shape, Workload
@@ -59,14 +60,12 @@ def job(spark: Any, workload: Workload, *, kernel: bool = True) -> Side:
 
     def run(events: Path, output: Path) -> None:
         spark.catalog.clearCache()
-        frames = namespace["build"](spark, _read(spark, workload, events))
-        for query in workload.queries:
-            _write(frames[query.name].select(*query.columns), output / query.name)
+        namespace["JOB"].write(spark, _read(spark, workload, events), None, None, Files(str(output), "csv"))
 
     return run
 
 
-def _empty(_plan: Any, _classes: Any, _class_column: Any) -> Callable[[Any], Any]:
+def _empty(_plan: Any, _classes: Any, _class_column: Any, _form: Any) -> Callable[[Any], Any]:
     """A kernel that reads its input and gives nothing."""
 
     def run(batches: Any) -> Any:
@@ -202,5 +201,12 @@ def rows(query: Query, output: Path) -> Counter[tuple[int, ...]]:
     for path in (path for folder in folders for path in folder.rglob("*")):
         if path.is_file() and not path.name.startswith((".", "_")) and path.suffix != ".crc":
             with path.open(encoding="utf-8") as lines:
-                found.update(tuple(map(int, line)) for line in csv.reader(lines) if line and not line[0].isalpha())
+                found.update(_values(query, [line for line in csv.reader(lines) if line]))
     return found
+
+
+def _values(query: Query, lines: Sequence[Sequence[str]]) -> Iterator[tuple[int, ...]]:
+    """The query's columns in the lines of a file, which may have others if it names them in its first."""
+    named = bool(lines) and lines[0][0].isalpha()
+    places = [lines[0].index(column) if named else i for i, column in enumerate(query.columns)]
+    return (tuple(int(line[place]) for place in places) for line in lines[named:])

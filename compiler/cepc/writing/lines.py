@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
-
-from cepc_runtime.results.as_text import as_json, as_text, json_object
+from typing import TYPE_CHECKING, Any, Final
 
 from .writer import Writer
 
@@ -13,34 +11,38 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import BinaryIO, TextIO
 
-ROWS = 1 << 14  # made into text at a time
+ROWS: Final = 1 << 14
+"""Made into text at a time."""
 
 
-def json_lines(table: Any, query: str | None = None) -> Iterator[str]:
-    """An object for each row, with the query's name first where it is given.
+def json_lines(table: Any, query: str | None = None) -> Iterator[bytes]:
+    """An object for each row, with the query's name first where it is given; some lines at a time.
 
     The name stands under `query`; where the query has a column of that name, under `_query`, and so on.
     """
+    from cepc_runtime.results.text_columns import json_column, object_parts
+
     quote = json.encoder.encode_basestring
-    names = [quote(name) for name in table.column_names]
-    lead: tuple[str, ...] = ()
+    names, lead = [quote(name) for name in table.column_names], []
     if query is not None:
         under = "query"
         while under in table.column_names:
             under = f"_{under}"
-        names = [quote(under), *names]
-        lead = (quote(query),)
+        names, lead = [quote(under), *names], [quote(query)]
     for part in _parts(table):
-        for row in zip(*(as_json(part.column(i)) for i in range(part.num_columns)), strict=True):
-            yield json_object(names, (*lead, *row))
+        yield _lines([*object_parts(names, [*lead, *map(json_column, part.columns)]), "\n"])
 
 
-def csv_lines(table: Any) -> Iterator[str]:
-    """A header and a line for each row; null is empty, the empty string is quoted, nested values are JSON."""
-    yield ",".join(map(_quoted, table.column_names))
+def csv_lines(table: Any) -> Iterator[bytes]:
+    """A header and a line for each row; null is empty, the empty string is quoted, nested values are JSON; some lines
+    at a time.
+    """
+    yield f"{','.join(map(_quoted, table.column_names))}\n".encode()
     for part in _parts(table):
-        for row in zip(*(as_text(part.column(i)) for i in range(part.num_columns)), strict=True):
-            yield ",".join("" if value is None else _quoted(value) for value in row)
+        cells: list[Any] = []
+        for column in part.columns:
+            cells += [_cells(column), ","]
+        yield _lines([*cells[:-1], "\n"])
 
 
 def _quoted(text: str) -> str:
@@ -49,23 +51,51 @@ def _quoted(text: str) -> str:
     return '"' + text.replace('"', '""') + '"'
 
 
+def _cells(column: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from cepc_runtime.results.text_columns import joined, text_column
+
+    texts = text_column(column)
+    if pa.types.is_primitive(column.type) or pa.types.is_decimal(column.type):  # numbers and times
+        return texts
+    within = pc.match_substring_regex(texts, '^$|[,"\n\r]')
+    if not pc.any(within).as_py():
+        return texts
+    return pc.if_else(within, joined('"', pc.replace_substring(texts, '"', '""'), '"'), texts)
+
+
 def _parts(table: Any) -> Iterator[Any]:
     for start in range(0, table.num_rows, ROWS):
         yield table.slice(start, ROWS)
 
 
-def of_lines(name: str, lines: Callable[[Any, str | None], Iterator[str]], *, is_of_one_query: bool = False) -> Writer:
+def _lines(parts: list[Any]) -> bytes:
+    """The bytes of what stands one after the other in each row."""
+    import numpy as np
+
+    from cepc_runtime.results.text_columns import joined
+
+    _, offsets, text = joined(*parts, null="").buffers()
+    end = int(np.frombuffer(offsets, np.int64)[-1])
+    return bytes(text.slice(0, end).to_pybytes())
+
+
+def of_lines(
+    name: str, lines: Callable[[Any, str | None], Iterator[bytes]], *, is_of_one_query: bool = False
+) -> Writer:
     """What writes the lines of a table; of a query by its name where several are printed, and by none in a file."""
 
     def show(tables: Mapping[str, Any], stream: TextIO, limit: int | None, _colour: bool) -> None:
         for query, table in tables.items():
             rows = table if limit is None else table.slice(0, limit)
             # Bytes: JSON is UTF-8 whatever the locale.
-            stream.buffer.writelines(f"{line}\n".encode() for line in lines(rows, query))
+            stream.buffer.writelines(lines(rows, query))
         stream.buffer.flush()
 
     def save(table: Any, file: BinaryIO) -> None:
-        file.writelines(f"{line}\n".encode() for line in lines(table, None))
+        file.writelines(lines(table, None))
 
     return Writer(name, show, save, is_of_one_query)
 
