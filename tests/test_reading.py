@@ -324,6 +324,12 @@ JSONS: list[tuple[str, str, object]] = [
 ]
 
 
+def test_a_value_of_many_levels_is_its_json_text() -> None:
+    deep = "[" * 600 + '{"a":[1.50,{}]}' + "]" * 600
+    write("x.jsonl", f'{{"t": 1, "v": {deep}}}\n')
+    assert values(read("x.jsonl", "t BIGINT, v STRING"), "v") == [deep]
+
+
 @pytest.mark.parametrize("value", ['"1 hour"', '"1 25:00:00"', "5", "\"INTERVAL '1' HOUR\""])
 def test_what_is_no_interval_in_json_is_a_bad_record(value: str) -> None:
     write("x.jsonl", f'{{"t": 1, "v": {value}}}\n')

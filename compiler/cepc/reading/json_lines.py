@@ -13,6 +13,7 @@ from cepc_runtime.sql.types import DATE, TIMESTAMP, TIMESTAMP_NTZ
 
 from .bad_records import BadRecord, NotARecord, NotAValue, RecordLine
 from .files import open_text, unread
+from .json_by_arrow import are_plain, table_of
 from .json_values import Exact, NeedsExactError, column_of, needs_exact, shown
 from .reader import Batch, Looked, Reader, Wanted
 from .text_values import BadValueError, bad_values, failing
@@ -32,34 +33,56 @@ BLOCK = 1 << 22
 WHAT = "JSON object"
 
 
+MISSES = 3
+"""Blocks in a row that are parsed line by line after Arrow has been tried; then it is not tried again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """Whole lines of a file as they are in it; `first` is the number of the first of them, counted from 1; so many
+    bytes of the raw file are `done`.
+    """
+
+    first: int
+    data: bytes
+    done: int
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Whole lines of a file; `first` is the number of the first of them, counted from 1; so many bytes of the raw file
-    are `done`. Lines that are no text are `wrong`, and empty here.
-    """
+    """The lines of a file from this one on. Those that are no text are `wrong`, and empty here."""
 
     file: str
     first: int
     lines: list[str]
-    done: int
     wrong: tuple[NotARecord, ...] = ()
 
 
 def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
+    import numpy as np
+
     times = time_formats(file.options)
-    for block in _blocks(file):
+    misses = 0 if are_plain(wanted.columns) else MISSES
+    for whole in _whole_lines(file):
+        if misses < MISSES and (found := table_of(whole.data, wanted.columns, times)) is not None:
+            table, keys = found
+            misses = 0
+            yield Batch(table, whole.done, keys, (), np.arange(table.num_rows) + whole.first)
+            continue
+        misses += 1
+        block = _block(file, whole)
         numbers = [i for i, line in enumerate(block.lines) if line and not line.isspace()]
         if numbers or block.wrong:
             table, keys, wrong, good = _table(block, numbers, wanted, times)
-            yield Batch(table, block.done, keys, (*block.wrong, *wrong), good + block.first)
+            yield Batch(table, whole.done, keys, (*block.wrong, *wrong), good + whole.first)
         else:
-            yield Batch(None, block.done)
+            yield Batch(None, whole.done)
 
 
 # ---- lines -----------------------------------------------------------------------------------------------------------
 
 
-def _blocks(file: DataFile) -> Iterator[Block]:
+def _whole_lines(file: DataFile) -> Iterator[Whole]:
     raw, stream = open_text(file)
     with raw:
         rest, line, begun = b"", 1, False
@@ -75,26 +98,25 @@ def _blocks(file: DataFile) -> Iterator[Block]:
                 rest = after
                 continue
             if whole or newline:
-                lines, wrong = _decoded(line, whole)
-                yield Block(file.name, line, lines, raw.tell(), wrong)
-                line += len(lines)
+                yield Whole(line, whole, raw.tell())
+                line += whole.count(b"\n") + 1
             rest = after
             if not data:
                 return
 
 
-def _decoded(first: int, data: bytes) -> tuple[list[str], tuple[NotARecord, ...]]:
+def _block(file: DataFile, whole: Whole) -> Block:
     with suppress(UnicodeDecodeError):
-        return data.decode().split("\n"), ()
+        return Block(file.name, whole.first, whole.data.decode().split("\n"))
     lines, wrong = [], []
-    for number, line in enumerate(data.split(b"\n"), first):
+    for number, line in enumerate(whole.data.split(b"\n"), whole.first):
         try:
             lines.append(line.decode())
         except UnicodeDecodeError:
             lines.append("")
             at = line.decode(errors="replace").index("�")
             wrong.append(NotARecord(number, WHAT, "this is no UTF-8 text", at))
-    return lines, tuple(wrong)
+    return Block(file.name, whole.first, lines, tuple(wrong))
 
 
 # ---- objects ---------------------------------------------------------------------------------------------------------
@@ -253,8 +275,8 @@ def _part(wrong: Wrong, line: str) -> tuple[int, int]:
 def keys_of(file: DataFile) -> list[str]:
     """The keys of the first objects, each once."""
     keys: dict[str, None] = {}
-    for block in _blocks(file):
-        for line in block.lines[:1000]:
+    for whole in _whole_lines(file):
+        for line in _block(file, whole).lines[:1000]:
             with suppress(ValueError, TypeError):  # what is no object has none
                 keys |= dict.fromkeys(json.loads(line) if line else ())
         if keys:
@@ -266,7 +288,8 @@ def look(file: DataFile, records: int) -> Looked:
     """The first objects, numbers with a fraction or an exponent as they are written."""
     found: list[dict[str, Any]] = []
     bad = 0
-    for block in _blocks(file):
+    for whole in _whole_lines(file):
+        block = _block(file, whole)
         numbers = [i for i, line in enumerate(block.lines) if line and not line.isspace()]
         rows, wrong = _rows(block, numbers[: records + 1], exact=True)
         found += rows

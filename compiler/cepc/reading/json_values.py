@@ -214,16 +214,34 @@ def _is_unicode(text: str) -> bool:
 
 def json_text(value: Any) -> str:
     """A parsed value as JSON again, numbers as they were written. Raises NeedsExactError."""
-    match value:
-        case Exact():
-            return str(value)
-        case float():
-            raise NeedsExactError
-        case dict():
-            inner = (f"{json.dumps(k, ensure_ascii=False)}:{json_text(v)}" for k, v in value.items())
-            return "{" + ",".join(inner) + "}"
-        case list():
-            return "[" + ",".join(map(json_text, value)) + "]"
+    if not isinstance(value, dict | list):
+        return _simple_text(value)
+    written: list[str] = []
+    waiting: list[tuple[bool, Any]] = [(False, value)]  # whether it is text already; a value may have a thousand levels
+    while waiting:
+        is_text, one = waiting.pop()
+        if is_text:
+            written.append(one)
+        elif isinstance(one, dict):
+            parts = [[(True, f"{json.dumps(key, ensure_ascii=False)}:"), (False, v)] for key, v in one.items()]
+            waiting += reversed(_between("{", parts, "}"))
+        elif isinstance(one, list):
+            waiting += reversed(_between("[", [[(False, v)] for v in one], "]"))
+        else:
+            written.append(_simple_text(one))
+    return "".join(written)
+
+
+def _between(begin: str, parts: list[list[tuple[bool, Any]]], end: str) -> list[tuple[bool, Any]]:
+    commas = chain.from_iterable([(True, "," if number else begin), *part] for number, part in enumerate(parts))
+    return [*commas, (True, end if parts else begin + end)]
+
+
+def _simple_text(value: Any) -> str:
+    if isinstance(value, Exact):
+        return str(value)
+    if isinstance(value, float):
+        raise NeedsExactError
     return json.dumps(value, ensure_ascii=False)
 
 
