@@ -269,6 +269,11 @@ TYPED = [
     (f"{A} PATTERN A.where(x) WITHIN 1 h", "conditions stand in WHERE", f"{A} PATTERN A a WHERE a.price > 3 WITHIN 1 h"),
     (f"{A} PATTERN A.subtype(x) WITHIN 1 h", "`EVENT Large AS A WHERE …`", None),
     (f"{A} PATTERN A.within(5) WITHIN 1 h", "WITHIN is a clause", None),
+    # between two events
+    (f"{A} PATTERN A a AND B b WITHIN 1 h", "write `AND(A a, B b)`", f"{A} PATTERN AND(A a, B b) WITHIN 1 h"),
+    (f"{A} PATTERN SEQ(C, A+ a OR SEQ(B, C) OR B WHERE x) WITHIN 1 h", "write `OR(A+ a, SEQ(B, C), B)`",
+     "RETURN MATCH * PATTERN SEQ(C, OR(A+ a, SEQ(B, C), B)) WITHIN 1 h"),
+    (f"{A} PATTERN A a AND B OR C WITHIN 1 h", "write `AND(…, …)`", None),
     # Esper's EPL and Siddhi
     (f"{A} PATTERN every A WITHIN 1 h", "leave EVERY out", f"{A} PATTERN A a WITHIN 1 h"),
     (f"{A} PATTERN SEQ(every A a, B b) WITHIN 1 h", "leave EVERY out", f"{AB} WITHIN 1 h"),
@@ -348,6 +353,16 @@ STATEMENTS = [
     ("STREAM t (at TIMESTAMP, x INT DEFAULT 0) EVENT TIME at", "remove `DEFAULT 0`"),
     ("STREAM t (at TIMESTAMP, x INT UNIQUE) EVENT TIME at", "remove `UNIQUE`"),
     ("STREAM t (at TIMESTAMP, x INT COMMENT 'how much') EVENT TIME at", "a comment begins with `--`"),
+    ("STREAM t (at: TIMESTAMP, x: INT) EVENT TIME at", "write `at TIMESTAMP`"),
+    (
+        "STREAM t (at TIMESTAMP, x INTERVAL DAY TO SECOND) EVENT TIME at",
+        "write `INTERVAL`, which is of days to seconds",
+    ),
+    ("STREAM t (at TIMESTAMP, x INTERVAL HOUR) EVENT TIME at", "write it in backquotes: `INTERVAL HOUR`"),
+    ("STREAM t (at TIMESTAMP, x `INTERVAL HOUR`) EVENT TIME at", ""),
+    ("STREAM t (at TIMESTAMP) EVENT TIME at FROM 'in/data.csv'", "write `FROM CSV 'in/data.csv'`"),
+    ("STREAM t (at TIMESTAMP) EVENT TIME at FROM 'data'", "write `FROM PARQUET 'data'`"),
+    ("STREAM t (at TIMESTAMP) EVENT TIME at FROM data.jsonl", "a path is in quotes: `FROM JSON 'data.jsonl'`"),
     ("FUNCTION f(x DOUBLE, y) AS x + y", "parameters have names alone | = help: remove `DOUBLE`"),
     ("FUNCTION f(x DECIMAL(10, 2), y) AS x + y", "remove `DECIMAL(10, 2)`"),
     ("FUNCTION f(x) RETURNS DOUBLE AS x + 1", "the type follows from the expression | = help: remove `RETURNS DOUBLE`"),

@@ -159,6 +159,14 @@ def test_types_say_which_streams_a_query_is_about() -> None:
     assert found("SEQ(ANY e, ANY f)") == ["E0208"]
 
 
+def test_a_stream_is_no_type_where_its_events_have_types() -> None:
+    query = "QUERY q RETURN COUNT(*) AS n PATTERN SEQ(s a, t b) WITHIN 2 s SLIDE 1 s;"
+    first, *_ = checked(STREAM + OTHER + query).diagnostics
+    assert (first.code, first.title) == ("E0201", "the stream `s` is no event type")
+    assert first.hint.startswith("write one of them: `s.A`, `s.B`")
+    assert codes(STREAM + OTHER + query.replace("s a", "s.A a")) == []
+
+
 def test_a_derived_event_belongs_to_the_streams_that_have_its_base() -> None:
     derived = "EVENT Big AS t WHERE x > 1; EVENT F AS A WHERE k > 1;"
     query = "QUERY q RETURN MAX(b.x) AS n PATTERN SEQ({} a, {} b) FROM {} WITHIN 2 s SLIDE 1 s;"

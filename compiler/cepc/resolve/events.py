@@ -93,6 +93,10 @@ class EventTypes:
         names = [one.name for one in streams]
         if others:
             return say.type_of_other_stream(name, names, others)
+        if name.text in self._streams and name.text not in self._declared.events:
+            types = self._streams[name.text].types
+            if types:
+                return say.stream_for_type(name, list(types))
         if said is not None and name.text not in self._declared.events:
             one = self._streams[said]
             return say.unknown_type_of_stream(name, root, said, None if one.has_one_type else list(one.types or ()))

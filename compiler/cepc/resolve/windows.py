@@ -58,7 +58,7 @@ def window(
         problems += [] if offset is None else [say.unbounded_offset(offset)]
     elif not problems:
         if query.window is not None and isinstance(bound, int) and isinstance(length, int) and bound >= length:
-            problems.append(say.no_bound(query.within.span, query.window))
+            problems.append(say.no_bound(query.within.span, query.window, is_longer=bound > length))
         else:
             problems += _warnings(query, within, unit, several_events)
     if any(d.severity == "error" for d in problems):

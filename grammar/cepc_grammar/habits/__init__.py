@@ -36,6 +36,7 @@ HABITS: tuple[Callable[[Spot], Diagnostic | None], ...] = (
     statements.reserved,
     statements.statement_begins,
     statements.equals_for_as,
+    statements.interval_type,
     statements.query_without_name,
     clauses.other_language,
     clauses.distinct_rows,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..diagnostic import Diagnostic
 from ..near import nearest
+from ..raw_tokens import RawToken
 from ..source import Span
 from ..statements import STATEMENT_WORDS
 from .common import CLAUSE_STARTS, not_yet, shown_text, wrong
@@ -87,10 +88,34 @@ def other_comments(spot: Spot) -> Diagnostic | None:
 def reserved(spot: Spot) -> Diagnostic | None:
     if spot.word() in ("AND", "OR") and spot.clause() == "PATTERN":
         word = spot.word()
-        named = spot.is_name(-1) and spot.is_name(1)
-        both = f"{spot.text(-1)}, {spot.text(1)}" if named else "…, …"
-        return not_yet(f"infix {word} in a pattern is", spot.span(), f"write `{word}({both})`")
+        return not_yet(f"infix {word} in a pattern is", spot.span(), f"write `{word}({', '.join(_operands(spot))})`")
     return None
+
+
+def _operands(spot: Spot) -> list[str]:
+    """What stands on both sides of the word, and of the same word again, as it is written."""
+    opened = spot.open_bracket()
+    first = 1 + max(number for number in range(spot.at) if spot.tokens[number].upper == "PATTERN" or number == opened)
+    operands, depth = [list[RawToken]()], 0
+    for token in spot.tokens[first : spot.at]:
+        depth += (token.text in "([{") - (token.text in ")]}")
+        operands = [[]] if depth == 0 and token.text == "," else [[*operands[0], token]]
+    for token in spot.tokens[spot.at :]:
+        depth += (token.text in "([{") - (token.text in ")]}")
+        if depth < 0 or (depth == 0 and (token.upper in CLAUSE_STARTS or token.text == ",")):
+            break
+        if depth == 0 and token.upper == spot.word():
+            operands.append([])
+        elif depth == 0 and token.upper in ("AND", "OR"):
+            return ["…", "…"]
+        else:
+            operands[-1].append(token)
+    texts = [spot.source.text[one[0].start : one[-1].end] if one else "…" for one in operands]
+    return texts if all(len(text) <= _SHORT for text in texts) else ["…", "…"]
+
+
+_SHORT: Final = 40
+"""Characters of an operand that are said again."""
 
 
 def statement_begins(spot: Spot) -> Diagnostic | None:
@@ -109,6 +134,9 @@ def statement_begins(spot: Spot) -> Diagnostic | None:
 
 
 def equals_for_as(spot: Spot) -> Diagnostic | None:
+    if spot.text() == ":" and spot.tokens[0].upper == "STREAM" and spot.is_name(-1) and spot.is_name(1):
+        hint = f"write `{spot.text(-1)} {spot.text(1)}`"
+        return wrong(spot.span(), "`:` cannot stand here", "a column is a name and behind it a type", hint, "")
     if spot.text() in ("=", ":") and "AS" in spot.expected:
         return wrong(spot.span(), f"`{spot.text()}` cannot stand here", "AS is expected", "write AS", "AS")
     return None
@@ -126,8 +154,31 @@ def source_without_format(spot: Spot) -> Diagnostic | None:
     token = spot.token
     if token is None or token.kind != "STRING" or spot.word(-1) != "FROM" or spot.tokens[0].upper != "STREAM":
         return None
-    hint = f"write `FROM PARQUET {token.text}`, say"
+    hint = f"write `FROM {_format_of(token.text[1:-1])} {token.text}`, say"
     return wrong(spot.span(-1, 0), "a source without a format", "FROM requires a format before the path", hint)
+
+
+def interval_type(spot: Spot) -> Diagnostic | None:
+    """`lasted INTERVAL DAY TO SECOND` in a STREAM: a type is one name."""
+    of_column = spot.tokens[0].upper == "STREAM" and spot.is_name(-2) and spot.word(-1) == "INTERVAL"
+    if not of_column or spot.word(-2) == "AS" or spot.word() not in _FIELDS:
+        return None
+    last = 2 if spot.word(1) == "TO" and spot.word(2) in _FIELDS else 0
+    type_ = " ".join(spot.word(offset) for offset in range(-1, last + 1))
+    hint = "write `INTERVAL`, which is of days to seconds" if type_ == _USUAL else f"write it in backquotes: `{type_}`"
+    return wrong(spot.span(-1, last), "a type of several words", "a type is one name", hint)
+
+
+_FIELDS: Final = ("DAY", "HOUR", "MINUTE", "SECOND")
+_USUAL: Final = "INTERVAL DAY TO SECOND"
+
+_FORMATS: Final = {
+    "csv": "CSV", "tsv": "CSV", "json": "JSON", "jsonl": "JSON", "ndjson": "JSON", "orc": "ORC", "avro": "AVRO",
+}  # fmt: skip
+
+
+def _format_of(path: str) -> str:
+    return _FORMATS.get(path.rpartition(".")[2].lower(), "PARQUET")
 
 
 def rows_of_a_query(spot: Spot) -> Diagnostic | None:
@@ -140,6 +191,9 @@ def rows_of_a_query(spot: Spot) -> Diagnostic | None:
         and (spot.at_end or spot.token is None or spot.token.kind != "STRING")
     ):
         hint = f"of a query's rows write `FROM QUERY {spot.text(-1)}`; files have a path, `FROM PARQUET 'path'`"
+        if spot.text() == "." and spot.is_name(1):
+            path = f"{spot.text(-1)}.{spot.text(1)}"
+            hint = f"a path is in quotes: `FROM {_format_of(path)} '{path}'`"
         return wrong(spot.span(-2, -1), "a source without a path", "a path is expected after a format", hint)
     if spot.word() == "AS" and spot.at == 2:
         name = spot.text(2) if spot.word(1) == "QUERY" and spot.is_name(2) else "name"

@@ -122,7 +122,8 @@ def slide_in_match_query(slide: ast.Duration, why: str) -> Diagnostic:
     )
 
 
-def no_bound(within: Span, window: ast.Duration) -> Diagnostic:
+def no_bound(within: Span, window: ast.Duration, *, is_longer: bool) -> Diagnostic:
+    without = f"leave WINDOW out: `WITHIN {duration_text(window)}` counts all matches in windows"
     return Diagnostic(
         "E0523",
         "WITHIN is not shorter than WINDOW",
@@ -130,7 +131,7 @@ def no_bound(within: Span, window: ast.Duration) -> Diagnostic:
         "each match in a window is as short as this",
         others=(Label(window.span, "as long as a window"),),
         notes=("beside WINDOW, which says how long windows are, WITHIN says how long a match may take",),
-        hint=f"swap the two, or leave WINDOW out: `WITHIN {duration_text(window)}` counts all matches in windows",
+        hint=f"swap the two, or {without}" if is_longer else without,
     )
 
 

@@ -46,6 +46,18 @@ def unknown_type(
     )
 
 
+def stream_for_type(name: ast.Name, types: Sequence[str]) -> Diagnostic:
+    """A stream with EVENT TYPE where a type is to stand."""
+    of = _written(name.text)
+    return Diagnostic(
+        "E0201",
+        f"the stream `{name.text}` is no event type",
+        name.span,
+        "its events are of several types" if len(types) > 1 else "its events have a type",
+        hint=f"write one of them: {_listed(f'{of}.{_written(one)}' for one in types)}",
+    )
+
+
 def unknown_type_of_stream(name: ast.Name, type_: str, stream: str, types: Sequence[str] | None) -> Diagnostic:
     """Of a `type_` with the stream written before it; `types` is None for a stream without EVENT TYPE."""
     of = _written(stream)
