@@ -152,7 +152,11 @@ def test_it_is_formatted_in_one_order(written: str, formatted: str) -> None:
     ("text", "code", "said"),
     [
         ("PATTERN SEQ(A, B) WITHIN 60 s WINDOW 60 s", "E0523", "= help: leave WINDOW out: `WITHIN 60 SECONDS`"),
-        ("PATTERN SEQ(A, B) WITHIN 61 s WINDOW 60 s", "E0523", "swap the two, or leave WINDOW out: `WITHIN 60 SECONDS`"),
+        (
+            "PATTERN SEQ(A, B) WITHIN 61 s WINDOW 60 s",
+            "E0523",
+            "swap the two, or leave WINDOW out: `WITHIN 60 SECONDS`",
+        ),
         ("PATTERN SEQ(A, B) WITHIN 2 min WINDOW 60 s SLIDE 5 s", "E0523", "WITHIN is not shorter than WINDOW"),
         ("PATTERN SEQ(A, B) WITHIN 5 s SLIDE 1 s WINDOW 60 s", "E0523", "SLIDE and OFFSET are of the windows"),
         ("PATTERN SEQ(A, B) WITHIN 5 s WINDOW UNBOUNDED", "E0523", "a duration each"),
