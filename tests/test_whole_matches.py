@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 import pytest
 
+import cepc
 from cepc_runtime.batch import execute
 from cepc_runtime.enumerate.block import Path
 from cepc_runtime.plan.as_json import from_text_of_plan
@@ -23,6 +24,7 @@ from tests.test_equivalence import compare
 from tests.test_running import AFTER, QUERY, STREAM, runs
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from random import Random
 
     from tests.programs import Case
@@ -121,12 +123,23 @@ TWICE: Final = "SEQ(A w, B+ v, D* d)"
 """Beside `B* v, D* d`: which of the events are its own, a match does not say."""
 
 
-def whole(chance: Random) -> Case:
+LIMITS: Final = (
+    "COUNT({v}) <= 2", "COUNT({v}) < 2", "2 >= COUNT({v}.y)", "COUNT({v}.y) = 1", "COUNT({v}) BETWEEN 1 AND 2",
+    "1 > COUNT({v})", "(COUNT({v}.y) <= 2 AND COUNT({w}) < 3)",
+)  # fmt: skip
+
+
+def limited(chance: Random) -> Case:
+    """Such queries with counts that may not grow further."""
+    return whole(chance, LIMITS)
+
+
+def whole(chance: Random, tests_of_all: Sequence[str] = (*WHOLE, *PAIR_WHOLE)) -> Case:
     """Queries with one or two of these, also in a named pattern and in what NOT forbids."""
     named = chance.random() < 0.4
     pattern = chance.choice(OF_NAMED if named else PATTERNS)
-    tests = [test.format(v="v", w="w") for test in chance.sample((*WHOLE, *PAIR_WHOLE), chance.choice((1, 1, 2)))]
-    if chance.random() < 0.5:
+    tests = [test.format(v="v", w="w") for test in chance.sample(tests_of_all, chance.choice((1, 1, 2)))]
+    if chance.random() < 0.5 and tests_of_all is not LIMITS:
         tests[0] = chance.choice((*FURTHER, *PAIR_FURTHER)).format(v="v", w="w")
     where = " AND ".join(["[word]", *(tests if not named or chance.random() < 0.2 else ())])
     select = chance.choice(("", "", "SELECT NEXT", "SELECT NEXT", "SELECT CONTIGUOUS"))
@@ -145,6 +158,21 @@ def whole(chance: Random) -> Case:
 
 def test_rows_are_the_oracles() -> None:
     hold("aggregates of all events", whole, lambda case, _chance: compare(case, interpreted=True), with_rows=0.5)
+
+
+def test_rows_are_the_oracles_where_counts_have_limits() -> None:
+    hold("counts with limits", limited, lambda case, _chance: compare(case, interpreted=True), with_rows=0.5)
+
+
+@pytest.mark.parametrize("select", ["", "SELECT NEXT", "SELECT CONTIGUOUS AFTER MATCH SKIP PAST LAST EVENT"])
+@pytest.mark.parametrize("test", ["COUNT(v) <= 3", "4 > COUNT(v.x)", "COUNT(v) BETWEEN 2 AND 3"])
+def test_no_partial_match_has_more_events_than_a_count_may_have(test: str, select: str) -> None:
+    query = f"QUERY q RETURN MATCH COUNT(v) AS n PATTERN s+ v WHERE {test} {select} WITHIN 100 s;"
+    table = pa.table({"at": pa.array([*range(30)], pa.int64()), "x": pa.array([1] * 30, pa.int32())})
+    compiled = cepc.compile(STREAM.format(type="INT") + query)
+    found = compiled.run(table, most=10_000)["q"].column("n").to_pylist()  # it would be 2^30 of them by SELECT ANY
+    assert max(found) == 3
+    assert len(found) >= 10
 
 
 def test_rows_of_a_stream_are_the_oracles() -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..cheap_dataclass import dataclass
 from .bound import CurrentBound, NewestBound
+from .count_limits import count_limits
 from .memory import MatchMemory
 from .shares import shares_of
 
@@ -58,6 +59,7 @@ class Checks:
         self._timeline, self._evaluator = timeline, evaluator
         self.memory = MatchMemory(pattern, conditions, timeline, evaluator)
         self.shares = shares_of(pattern, conditions)
+        self._limits = tuple(limit for condition in conditions for limit in count_limits(condition.plan))
         by_cost = sorted(
             range(len(conditions)),
             key=lambda c: len(pattern.lists(conditions[c].plan.scope) & set(conditions[c].eaches)),
@@ -88,6 +90,19 @@ class Checks:
             yield Check(c, "all")
         elif closed and binds:
             yield Check(c, "new")
+
+    def hopeful(self, memory: Ints | None) -> Bools | None:
+        """Which rows with this memory may still lead to a match: not those with more events than a count may have. None
+        where no count has a limit.
+        """
+        found: Bools | None = None
+        for limit in self._limits:
+            known = self.memory.aggregate(limit.count, limit.scope, memory)
+            if known is not None:
+                column, _ = known
+                within = column.fill_null(0).to_numpy(zero_copy_only=False) <= limit.most
+                found = within if found is None else found & within
+        return found
 
     def admit(
         self,

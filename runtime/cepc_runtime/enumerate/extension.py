@@ -101,7 +101,8 @@ class Selection(Protocol):
 class Extension:
     """Extends partial matches of a pattern. `span` bounds a match (ticks): its last event is less than that after its
     first. With `keeps_excluded`, derivations that a NOT excludes, or an aggregate of all events, are marked instead of
-    left out.
+    left out. Where several derivations of a word say together what it may skip, those of which no match can come say
+    it as well; elsewhere they end.
     """
 
     def __init__(
@@ -116,6 +117,7 @@ class Extension:
     ) -> None:
         self.pattern, self.timeline, self.checks, self.guards = pattern, timeline, checks, guards
         self._span, self._selection, self._keeps_excluded = span, selection, keeps_excluded
+        self._leaves_hopeless = selection is None or not pattern.positions.ambiguous
         letters = sorted({edge.letter for edge in pattern.edges})
         events = [timeline.events_of(letter) for letter in letters]
         self._events = np.concatenate(events) if events else np.empty(0, dtype=np.int64)
@@ -191,6 +193,11 @@ class Extension:
         depth = 0 if parent is None else parent.depth + 1
         before = None if parent is None or parent.memory is None else parent.memory[:, candidates.above]
         memory = self.checks.memory.after(candidates.edge, candidates.position, depth, before)
+        hopeful = self.checks.hopeful(memory) if self._leaves_hopeless else None
+        if hopeful is not None and not hopeful.all():
+            candidates = candidates.take(hopeful)
+            before = None if before is None else before[:, hopeful]
+            memory = None if memory is None else memory[:, hopeful]
         candidates, memory, bits, spared = self._checked(candidates, parent, before, memory)
         above, position = candidates.above, candidates.position
         first = position if parent is None else parent.first[above]
