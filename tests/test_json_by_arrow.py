@@ -79,11 +79,11 @@ def block(chance: Random) -> bytes:
     return data + b"\n" * (chance.random() < 0.5)
 
 
-def read(data: bytes) -> list[tuple[Any, ...]]:
+def read(data: bytes, threads: int = 1) -> list[tuple[Any, ...]]:
     file = DataFile("x.jsonl", None, len(data), data=data)
     return [
         (b.table and b.table.to_pydict(), b.table and b.table.schema, sorted(b.keys), b.wrong, b.numbers.tolist())
-        for b in json_lines.batches(file, Wanted("s", COLUMNS, COLUMNS, None))
+        for b in json_lines.batches(file, Wanted("s", COLUMNS, COLUMNS, None, threads=threads))
         if b.numbers is not None
     ]
 
@@ -130,6 +130,17 @@ def test_types_that_are_not_read_alike_are_not_plain() -> None:
     assert are_plain(COLUMNS)
     assert not are_plain((*COLUMNS, ("f", FLOAT)))
     assert not are_plain((("f", BINARY),))
+
+
+@pytest.mark.parametrize("threads", [2, 5])
+def test_on_any_number_of_threads_rows_are_the_same(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_lines, "BLOCK", 300)
+    chance = Random(13)
+    for _ in range(20):
+        data = b"".join(block(chance).removesuffix(b"\n") + b"\n" for _ in range(20))
+        expected = read(data)
+        assert len(expected) > 10
+        assert repr(read(data, threads)) == repr(expected)
 
 
 def test_arrow_is_not_tried_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:

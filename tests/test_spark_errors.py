@@ -79,6 +79,12 @@ WHOLE = "if it is damaged or cut off, put the whole file in its place, by the sa
 DICTIONARY = "java.lang.UnsupportedOperationException: org.apache.parquet.column.values.dictionary.PlainValuesDictionary$PlainLongDictionary"
 UNREAD = [
     pytest.param(
+        f"{CALLED}org.apache.spark.sql.AnalysisException: Illegal Parquet type: INT64 (TIMESTAMP(NANOS,true)). SQLSTATE: X",
+        "a Parquet file has times in nanoseconds, which Spark does not read: write them in microseconds (of pandas by"
+        " `to_parquet(…, coerce_timestamps='us', allow_truncated_timestamps=True)`), or run it in process",
+        id="nanoseconds, as pandas writes them",
+    ),
+    pytest.param(
         f"{READ}Caused by: java.io.EOFException: Unexpected end of input stream\n\tat c.D",
         f"file:///in/1.x cannot be read (Unexpected end of input stream): {WHOLE}", id="JSON that is cut off",
     ),

@@ -34,6 +34,10 @@ _NO_NUMBER: Final = re.compile(rb"[:,\[]\s*-?(?:NaN|Inf)")
 """What Arrow takes for a number, and Python not in all spellings."""
 
 
+Parsed = tuple[Any, frozenset[str]]
+"""A table, and which of its columns occur in the lines."""
+
+
 def are_plain(columns: Sequence[tuple[str, DataType]]) -> bool:
     """Whether columns are of types that both take alike. A FLOAT is not rounded alike."""
     return bool(columns) and all(
@@ -41,12 +45,8 @@ def are_plain(columns: Sequence[tuple[str, DataType]]) -> bool:
     )
 
 
-def table_of(
-    data: bytes, columns: Sequence[tuple[str, DataType]], times: TimeFormats
-) -> tuple[Any, frozenset[str]] | None:
-    """The columns of lines that are objects, of types that are plain, and which of them occur in the lines; None where
-    nothing is known.
-    """
+def table_of(data: bytes, columns: Sequence[tuple[str, DataType]], times: TimeFormats) -> Parsed | None:
+    """The columns of lines that are objects, of types that are plain; None where nothing is known."""
     import pyarrow as pa
     import pyarrow.json as pj
 

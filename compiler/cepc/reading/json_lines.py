@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from cepc_runtime.cheap_dataclass import dataclass
+from cepc_runtime.parts.at_once import in_turn
 from cepc_runtime.sql.types import DATE, TIMESTAMP, TIMESTAMP_NTZ
 
 from .bad_records import BadRecord, NotARecord, NotAValue, RecordLine
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from .bad_records import Wrong
     from .files import DataFile
+    from .json_by_arrow import Parsed
     from .time_formats import TimeFormats
 
 BLOCK = 1 << 22
@@ -63,8 +65,12 @@ def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
 
     times = time_formats(file.options)
     misses = 0 if are_plain(wanted.columns) else MISSES
-    for whole in _whole_lines(file):
-        if misses < MISSES and (found := table_of(whole.data, wanted.columns, times)) is not None:
+
+    def by_arrow(whole: Whole) -> Parsed | None:
+        return table_of(whole.data, wanted.columns, times) if misses < MISSES else None
+
+    for whole, found in in_turn(_whole_lines(file), by_arrow, wanted.threads):
+        if found is not None:
             table, keys = found
             misses = 0
             yield Batch(table, whole.done, keys, (), np.arange(table.num_rows) + whole.first)

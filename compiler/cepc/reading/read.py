@@ -121,7 +121,8 @@ def _read(
     cut: dict[str, str] = {}
     bad = BadRecords(wanted.stream, treatment)
     for file in files:
-        inside = replace(wanted.without([name for name, _ in file.partitions]), most=bad.most)
+        without = wanted.without([name for name, _ in file.partitions])
+        inside = replace(without, most=bad.most, threads=collected.threads)
         constants = _constants(file, wanted)
         wrong: list[Wrong] = []
         collected.begin(file.name)

@@ -37,6 +37,8 @@ _UNMADE: Final = re.compile(r"Mkdirs failed to create (\S+?)(?:/_temporary\S*)? 
 _OTHER_TYPE: Final = re.compile(r"UnsupportedOperationException: org\.apache\.parquet\.column\.values\.dictionary\.\S+")
 """Parquet finds values of a type that it cannot make of them what is asked for."""
 
+_NANOS: Final = re.compile(r"Illegal Parquet type: INT64 \(TIMESTAMP\(NANOS")
+
 _HEADER: Final = re.compile(
     r"CSV header does not conform to the schema\.\s+Header: (.*?)\s+Schema: (.*?)\s+Expected: .*?CSV file: (\S+)",
     re.DOTALL,
@@ -84,6 +86,11 @@ def sentence(error: Exception) -> str:
         return (
             "a Parquet file has a column of another type than is declared, such as UINT64 for BIGINT: declare the type"
             " that is written there (of UINT64 it is DECIMAL(20, 0)), or keep the file apart"
+        )
+    if _NANOS.search(text):
+        return (
+            "a Parquet file has times in nanoseconds, which Spark does not read: write them in microseconds (of pandas"
+            " by `to_parquet(…, coerce_timestamps='us', allow_truncated_timestamps=True)`), or run it in process"
         )
     if _LINKAGE.search(text):
         return _of_another_spark(text)
