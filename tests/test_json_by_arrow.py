@@ -118,7 +118,7 @@ def test_usual_lines_are_parsed_by_arrow() -> None:
     [
         b'{"a":1}\n\n{"a":2}', b'{"a":1}{"a":2}', b'{"a":1}{"a":2}\n{"x":\n1}', b' {"a":1}', b'{"d":-0}', b'{"x":Inf}',
         b'{"x":"\xff","a":1}', b'{"a":1,"a":2}', b'{"a":1.0}', b'{"d":1.7976931348623159e308}', b'{"a":null}', b"",
-        b'{"x":' + b"[" * 600 + b"]" * 600 + b',"a":1}',
+        b'{"x":' + b"[" * 600 + b"]" * 600 + b',"a":1}', b'{"a":1}\n{"a":2,"x":' + b"9" * 5000 + b"}",
     ],
 )  # fmt: skip
 def test_what_parsers_read_otherwise_is_left_to_the_other(data: bytes) -> None:

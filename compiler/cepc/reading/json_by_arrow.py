@@ -27,12 +27,14 @@ _DEEP: Final = 500
 
 _LONGEST: Final = 1 << 30
 
+_DIGITS: Final = 4300
+"""Of a whole number; Python's parser takes no more."""
+
 _NEWLINE, _RETURN, _OPEN, _CLOSE, _BRACKET = b"\n\r{}["
 _EITHER: Final = 0xFF ^ _BRACKET ^ _OPEN
 
-_NO_NUMBER: Final = re.compile(rb"[:,\[]\s*-?(?:NaN|Inf)")
+_NAN_OR_INFINITY: Final = re.compile(rb"[:,\[]\s*-?(?:NaN|Inf)")
 """What Arrow takes for a number, and Python not in all spellings."""
-
 
 Parsed = tuple[Any, frozenset[str]]
 """A table, and which of its columns occur in the lines."""
@@ -62,7 +64,7 @@ def table_of(data: bytes, columns: Sequence[tuple[str, DataType]], times: TimeFo
         if table.num_rows != lines:
             return None
         found = {name: _column(table.column(name), type_, times) for name, type_ in columns}
-    except (pa.ArrowInvalid, UnicodeDecodeError, BadValueError):
+    except (pa.ArrowException, UnicodeDecodeError, BadValueError):
         return None
     keys = {name: _occurs(name, column, data) for name, column in found.items()}
     if None in found.values() or None in keys.values():
@@ -89,16 +91,19 @@ def _objects(data: bytes) -> int | None:
         starts = np.concatenate([np.zeros(1, np.int64), ends])
         if np.add.reduceat(opened, starts, dtype=np.int64).max() > _DEEP:
             return None
-    return None if _has_no_number(data, every) else len(ends) + 1
+    longest = np.diff(ends, prepend=0, append=len(data)).max()
+    if longest > _DIGITS and re.search(rb"\d{%d}" % (_DIGITS + 1), data):
+        return None
+    return None if _has_nan_or_infinity(data, every) else len(ends) + 1
 
 
-def _has_no_number(data: bytes, every: Any) -> bool:
+def _has_nan_or_infinity(data: bytes, every: Any) -> bool:
     import numpy as np
 
     for first, second, third in (b"NaN", b"Inf"):
         found = np.flatnonzero(every[:-2] == first)
         if ((every[found + 1] == second) & (every[found + 2] == third)).any():
-            return _NO_NUMBER.search(data) is not None
+            return _NAN_OR_INFINITY.search(data) is not None
     return False
 
 
