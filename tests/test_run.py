@@ -702,6 +702,16 @@ def test_from_python_columns_of_a_frame_that_fit(name: Any, type_: str, values: 
     assert found["x"].tolist() == expected
 
 
+def test_an_index_with_a_name_is_a_column() -> None:
+    plain = pd.DataFrame({"t": [1, 2, 9], "x": [5, 6, 7]})
+    expected = cepc.compile(ONE.format("x", "INT")).run(plain)["q"]
+    for frame in (plain.set_index("t"), plain.set_index(["t", "x"]), plain.set_index(["x"]).sort_index()):
+        pd.testing.assert_frame_equal(cepc.compile(ONE.format("x", "INT")).run(frame)["q"], expected)
+    assert "t BIGINT" in " ".join(cepc.stream_of(plain.set_index("t")).split())
+    with pytest.raises(cepc.DataError, match="the events have no column `t`"):
+        cepc.compile(ONE.format("x", "INT")).run(plain.set_index("t").rename_axis(None))
+
+
 def test_from_python_a_column_of_a_frame_that_occurs_twice_is_refused_as_in_a_table() -> None:
     frame = pd.DataFrame([[1, 2, 3]], columns=["t", "x", "x"])
     with pytest.raises(cepc.DataError, match=r"error\[E0709\]: the column `x` occurs twice"):

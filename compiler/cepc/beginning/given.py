@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cepc_runtime.sql.types import quote_name
 
-from ..running.given import is_frame
+from ..running.given import is_frame, with_index
 from ..running.session import is_of_spark
 from .naming import stream_name
 from .sample import RECORDS, Sample, look, of_table
@@ -39,7 +39,7 @@ def _sample(events: Any, session: Any) -> tuple[str, Sample]:
     if is_of_spark(events, "DataFrame"):
         return "events", _of_spark(events, "a DataFrame")
     if is_frame(events):
-        table, unread = _of_frame(events.head(RECORDS))
+        table, unread = _of_frame(with_index(events.head(RECORDS)))
         return "events", of_table(table, "a frame", unread, whole=len(events) <= RECORDS)
     if not isinstance(events, pa.Table):
         if not hasattr(events, "__arrow_c_stream__"):

@@ -116,10 +116,18 @@ def read_given(events: Any, stream: StreamPlan, given: StreamInput, bad: Treatme
 # ---- pandas ----------------------------------------------------------------------------------------------------------
 
 
+def with_index(frame: Any) -> Any:
+    """The frame with what its index has under names of its own as columns."""
+    names = [name for name in frame.index.names if isinstance(name, str) and name not in frame.columns]
+    return frame.reset_index(level=names) if names else frame
+
+
 def _from_frame(frame: Any, stream: str, declared: Columns) -> Any:
     """The declared columns of a frame: what is missing there is null, NaN included."""
     import pyarrow as pa
 
+    if not {name for name, _ in declared} <= {*frame.columns}:
+        frame = with_index(frame)
     names = [str(name) for name in frame.columns]
     problems = [missing_column("", name, type_, stream, names) for name, type_ in declared if name not in names]
     problems += [twice("", name) for name, _ in declared if names.count(name) > 1]
