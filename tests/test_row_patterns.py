@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -78,6 +80,14 @@ def said(clause: sql.Clause, rows: list[dict[str, Any]]) -> Any:
     return text, made, expected, is_refused
 
 
+def short(random: Random) -> sql.Clause:
+    """A clause whose matches are some minutes long at most."""
+    made = random.choice([clauses.clause, clauses.clause, clauses.further, clauses.aggregated, clauses.every_row])(
+        random
+    )
+    return replace(made, order=(("at", ""),), within=random.choice([4, 6, 9, 20, 40]))
+
+
 KINDS: dict[str, Callable[[Random], sql.Clause]] = {
     "any": clauses.clause,
     "rows further back": clauses.further,
@@ -86,6 +96,7 @@ KINDS: dict[str, Callable[[Random], sql.Clause]] = {
     "unmatched rows": clauses.with_unmatched,
     "perhaps no rows": clauses.perhaps_empty,
     "rows counted": clauses.numbered_rows,
+    "short matches": short,
 }
 
 
@@ -117,6 +128,16 @@ def test_random_clauses_have_the_rows_that_sql_says(kind: str, seed: int, number
     assert compared > number * 2 / 3
     assert count > 2 * compared
     assert empty < compared / 2
+
+
+def test_a_bound_in_time_is_one_of_the_search() -> None:
+    """Without it each A would be followed to the end of the partition, where there is no C of its own."""
+    start = datetime(2026, 3, 2, tzinfo=UTC)
+    rows = [{"k": "x", "t": i, "a": i % 11, "at": start + timedelta(seconds=i)} for i in range(20_000)]
+    of_a_minute = "ORDER BY at MEASURES A.t AS t, COUNT(*) AS n PATTERN (A B* C) WITHIN INTERVAL '9' SECOND"
+    assert found(f"MATCH_RECOGNIZE ({of_a_minute} DEFINE A AS a = 1, C AS a = 10) AS q", rows) == []
+    several = found(f"MATCH_RECOGNIZE ({of_a_minute} DEFINE A AS a = 2, C AS a = 10) AS q", rows)
+    assert several == [(i, 9) for i in range(2, 19_990, 11)]
 
 
 # ---- known tasks -----------------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from .pattern import IndexedPositions
 from .search import BLOCK, Search, SearchMeans, untold
 from .selection import NextByDerivations, selection_of
 from .standing import Bounded, Standing
+from .time_bounds import time_bound
 from .timeline import Timeline
 from .walk.run import Walking
 from .walk.states import NoWalk, walk_of
@@ -77,9 +78,14 @@ class Enumerator:
         negated = {edge.variable for negation in query.positions.negations for edge in negation.positions.edges}
         about_negated = [c for c in query.conditions if negated & set(c.variables)]
         positive = [c for c in query.conditions if c not in about_negated]
+        self._reaching, self._span = timeline, query.window.match_span
+        if self._span is None and not _waits(query.after):
+            bound = time_bound(positive, IndexedPositions(query.positions), timeline, evaluator.table)
+            if bound is not None:
+                self._reaching, self._span, positive = bound.timeline, bound.span, [*bound.others]
         self.extension, self.standing = self._parts(
-            query.positions, positive, about_negated, query.window.match_span, query.window.span,
-            windows or Bounded(timeline, query.window.span), query.select,
+            query.positions, positive, about_negated, self._span, query.window.span,
+            windows or Bounded(timeline, query.window.span), query.select, self._reaching,
         )  # fmt: skip
 
     def matches(self, sources: Sources | None = None) -> Iterator[Matches]:
@@ -115,10 +121,10 @@ class Enumerator:
         walk = self.walk()
         if isinstance(walk, NoWalk):
             return None
-        extension, span = self.extension, self.query.window.match_span
+        extension = self.extension
         try:
             return Walking(
-                walk, extension.pattern, self.timeline, self.evaluator, extension.guards, span=span, after=after,
+                walk, extension.pattern, self._reaching, self.evaluator, extension.guards, span=self._span, after=after,
                 numbering=self._numbering(),
             )  # fmt: skip
         except EvaluationError:
@@ -146,11 +152,13 @@ class Enumerator:
         span: int | None,
         windows: HoldingWindows,
         select: Select,
+        reaching: Timeline | None = None,
     ) -> tuple[Extension, Standing]:
         """What extends the partial matches of a pattern, and what finds the matches that stand among them.
 
         `own` are the conditions of the pattern's variables alone, `every` all that may mention what it negates. A match
-        is as short as `bound` says, and one of what is negated as `span` says, which is that of the window.
+        is as short as `bound` says, by the ticks of `reaching` where these are others, and one of what is negated as
+        `span` says, which is that of the window.
         """
         pattern = IndexedPositions(positions)
         checks = Checks(pattern, [Condition(by_extremes(plan)) for plan in own], self.timeline, self.evaluator)
@@ -174,7 +182,9 @@ class Enumerator:
         guards = Guards(pattern, self.timeline, span, frozenset(forbidden), ends)
         selection = selection_of(select, pattern, self.timeline, checks)
         keeps_excluded = self._merging and isinstance(selection, NextByDerivations)
-        extension = Extension(pattern, self.timeline, checks, guards, bound, selection, keeps_excluded)
+        extension = Extension(
+            pattern, self.timeline, checks, guards, bound, selection, keeps_excluded, reaching or self.timeline
+        )
         return extension, Standing(pattern, self.timeline, checks, guards, forbidden, self.evaluator, windows)
 
     def _ends(self, positions: Positions, conditions: Sequence[ConditionPlan], span: int | None) -> Ints:
@@ -187,6 +197,11 @@ class Enumerator:
             if found is not None:
                 np.minimum.at(ends, found.positions[0], found.positions[-1])
         return ends
+
+
+def _waits(after: After | None) -> bool:
+    """Whether it goes on some time after a match."""
+    return after is not None and after[1] is not None and not isinstance(after[1], str)
 
 
 def _within(condition: ConditionPlan, positions: Positions) -> ConditionPlan:

@@ -99,10 +99,10 @@ class Selection(Protocol):
 
 
 class Extension:
-    """Extends partial matches of a pattern. `span` bounds a match (ticks): its last event is less than that after its
-    first. With `keeps_excluded`, derivations that a NOT excludes, or an aggregate of all events, are marked instead of
-    left out. Where several derivations of a word say together what it may skip, those of which no match can come say
-    it as well; elsewhere they end.
+    """Extends partial matches of a pattern. `span` bounds a match (ticks of `reaching`): its last event is less than
+    that after its first. With `keeps_excluded`, derivations that a NOT excludes, or an aggregate of all events, are
+    marked instead of left out. Where several derivations of a word say together what it may skip, those of which no
+    match can come say it as well; elsewhere they end.
     """
 
     def __init__(
@@ -113,10 +113,12 @@ class Extension:
         guards: Guards,
         span: int | None,
         selection: Selection | None,
-        keeps_excluded: bool = False,
+        keeps_excluded: bool,
+        reaching: Timeline,
     ) -> None:
         self.pattern, self.timeline, self.checks, self.guards = pattern, timeline, checks, guards
         self._span, self._selection, self._keeps_excluded = span, selection, keeps_excluded
+        self._reaching = reaching
         self._leaves_hopeless = selection is None or not pattern.positions.ambiguous
         letters = sorted({edge.letter for edge in pattern.edges})
         events = [timeline.events_of(letter) for letter in letters]
@@ -227,7 +229,7 @@ class Extension:
 
     def _first_end(self, position: Ints, high: Ints) -> Ints:
         """Where matches that begin with these events must end before."""
-        return np.minimum(high, self.timeline.reach(position, self._span))
+        return np.minimum(high, self._reaching.reach(position, self._span))
 
     def _checked(
         self, candidates: Candidates, parent: MatchBlock | None, before: Ints | None, memory: Ints | None
