@@ -346,8 +346,12 @@ def unknown_before_dot(name: ast.Name, table: RowTable, variables: Sequence[str]
     near = nearest(name.text, [*variables, *table.types])
     return Diagnostic(
         "E0953", f"`{name.text}` is no variable and no column of `{table.name}`", name.span, "unknown name",
-        hint=f"did you mean `{near}`?" if near else f"the pattern has {listed(variables, 'and')}", replacement=near,
+        hint=f"did you mean `{near}`?" if near else _has(variables), replacement=near,
     )  # fmt: skip
+
+
+def _has(variables: Sequence[str]) -> str:
+    return f"the pattern has {listed(variables, 'and')}" if variables else "the pattern has no variables"
 
 
 def not_shown(name: ast.Name, shown: Sequence[str]) -> Diagnostic:
@@ -372,7 +376,7 @@ def unknown_variable(name: ast.Name, known: Iterable[str]) -> Diagnostic:
     near = nearest(name.text, known)
     return Diagnostic(
         "E0953", f"no variable is called `{name.text}`", name.span, "the pattern does not have it",
-        hint=f"did you mean `{near}`?" if near else f"the pattern has {listed(known, 'and')}", replacement=near,
+        hint=f"did you mean `{near}`?" if near else _has(known), replacement=near,
     )  # fmt: skip
 
 
