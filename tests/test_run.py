@@ -641,6 +641,8 @@ def test_from_python_integers_beside_nulls_in_arrays_and_structs_are_exact_in_fr
         ("INT", [1, "a", 2.5], "is of Python's `int`, `str` and `float`, and INT is expected", "make all of its values INT in the frame"),
         ("INT", [1j, 2j, 3j], "is of Python's `complex`", "make all of its values INT"),
         ("FLOAT", [1e300, 1.0, None], "is DOUBLE with values such as `1e+300`, and FLOAT is expected", "declare it as DOUBLE,"),
+        ("BIGINT", pd.array([2**64 - 1, 1, None], "UInt64"), "is DECIMAL(20,0), and BIGINT is expected", "declare it as DECIMAL(20,0),"),
+        ("DOUBLE", pd.array([2**64 - 1, 1, 0], "uint64"), "is DECIMAL(20,0), and DOUBLE is expected", "declare it as DECIMAL(20,0),"),
         ("BIGINT", [2**70, 1, None], "is DECIMAL(38,0), and BIGINT is expected", "declare it as DECIMAL(38,0),"),
         ("ARRAY<INT>", [[1, 2**40], [], None], "is ARRAY<BIGINT>, and ARRAY<INT> is expected", "declare it as ARRAY<BIGINT>,"),
         ("STRUCT<a: INT>", [{"a": 1.5}, {}, None], "is STRUCT<`a`: DOUBLE>, and", "declare it as STRUCT<`a`: DOUBLE>,"),
@@ -700,6 +702,14 @@ ONE = "STREAM s (t INT, `{0}` {1}) EVENT TIME t UNIT s; QUERY q RETURN MATCH s.`
 def test_from_python_columns_of_a_frame_that_fit(name: Any, type_: str, values: Any, expected: list[Any]) -> None:
     found = cepc.compile(ONE.format(name, type_)).run(pd.DataFrame({"t": [1, 2], name: values}))["q"]
     assert found["x"].tolist() == expected
+
+
+@pytest.mark.parametrize("type_", ["TINYINT", "INT", "BIGINT", "FLOAT", "DOUBLE"])
+def test_unsigned_numbers_are_whatever_they_fit(type_: str) -> None:
+    for kind in ("uint8", "uint32", "uint64", "UInt64"):
+        frame = pd.DataFrame({"t": [1, 2], "x": pd.array([0, 127], kind)})
+        found = cepc.compile(ONE.format("x", type_)).run(frame)["q"]
+        assert found["x"].tolist() == [0, 127]
 
 
 def test_an_index_with_a_name_is_a_column() -> None:

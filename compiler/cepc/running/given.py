@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
 from cepc_grammar.source import NOWHERE
 from cepc_runtime.sql.types import (
+    BIGINT,
     DATE,
     FLOATS,
     MAX_PRECISION,
@@ -145,6 +147,9 @@ def _from_series(series: Any, name: str, type_: DataType, stream: str) -> Any:
 
     column = _as_arrow(series, name, type_, stream)
     found = from_arrow(column.type)
+    if pa.types.is_uint64(column.type) and (is_integer(type_) or type_ in FLOATS):  # which is DECIMAL(20, 0) to Spark
+        with suppress(pa.ArrowInvalid):
+            return _as_number(column, BIGINT, type_)
     try:
         if found is not None and (is_integer(found) or found in FLOATS) and (is_integer(type_) or type_ in FLOATS):
             return _as_number(column, found, type_)
