@@ -778,6 +778,13 @@ def test_a_parquet_file_with_a_zone_that_is_no_text_is_damaged() -> None:
     assert "it is damaged" in problem("x.parquet", "at TIMESTAMP")
 
 
+def test_an_orc_file_with_times_that_are_far_away_is_not_called_damaged() -> None:
+    orc.write_table(pa.table({"at": pa.array([0, -62_135_596_800_000_000], pa.timestamp("us", "UTC"))}), "x.orc")
+    said = problem("x.orc", "at TIMESTAMP")
+    assert "it has times before 1678 or after 2261, which are not read of ORC" in said
+    assert "write the events as Parquet" in said
+
+
 def test_an_orc_file_of_no_structs_is_damaged() -> None:
     orc.write_table(pa.table({"at": [1], "n": [2]}), "x.orc", compression="uncompressed")
     written = Path("x.orc").read_bytes()

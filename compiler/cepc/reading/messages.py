@@ -149,6 +149,11 @@ def not_utf8(name: str) -> Diagnostic:
     return unreadable(name, "it is no UTF-8 text", hint)
 
 
+def far_times(name: str) -> Diagnostic:
+    hint = "write the events as Parquet, whose times may be of any year"
+    return unreadable(name, "it has times before 1678 or after 2261, which are not read of ORC", hint)
+
+
 CUT = "write or copy it once more, and read it when that is done"
 
 

@@ -85,6 +85,8 @@ def _open(file: DataFile) -> tuple[Any, Any]:
 
 def _damaged(file: DataFile, error: Exception) -> Diagnostic:
     said = reason(error) if isinstance(error, OSError) else str(error).splitlines()[0]
+    if "out of range for nanosecond" in said:  # as Arrow keeps them
+        return messages.far_times(file.name)
     return messages.unreadable(file.name, f"it is damaged, or cut off ({said.rstrip('.')})", messages.CUT)
 
 
