@@ -270,6 +270,7 @@ TYPED = [
     (f"{A} PATTERN A.subtype(x) WITHIN 1 h", "`EVENT Large AS A WHERE …`", None),
     (f"{A} PATTERN A.within(5) WITHIN 1 h", "WITHIN is a clause", None),
     # between two events
+    (f"{A} PATTERN SEQ(A a, B) NOT C WITHIN 1 h", "`SEQ(A, NOT C)`", f"{A} PATTERN SEQ(A a, B, NOT C) WITHIN 1 h"),
     (f"{A} PATTERN A a AND B b WITHIN 1 h", "write `AND(A a, B b)`", f"{A} PATTERN AND(A a, B b) WITHIN 1 h"),
     (f"{A} PATTERN SEQ(C, A+ a OR SEQ(B, C) OR B WHERE x) WITHIN 1 h", "write `OR(A+ a, SEQ(B, C), B)`",
      "RETURN MATCH * PATTERN SEQ(C, OR(A+ a, SEQ(B, C), B)) WITHIN 1 h"),

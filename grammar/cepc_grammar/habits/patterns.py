@@ -112,7 +112,7 @@ def up_to(spot: Spot) -> Diagnostic | None:
 
 
 def pattern_operators(spot: Spot) -> Diagnostic | None:
-    """`A | B`, `A & B`, `p: A`, `p = A`, `A[x > 3]`, `A t+`, `A AS a`, "A" in a pattern."""
+    """`A | B`, `A & B`, `p: A`, `p = A`, `A[x > 3]`, `A t+`, `SEQ(A) NOT B`, `A AS a`, "A" in a pattern."""
     token = spot.token
     if token is None or spot.clause() != "PATTERN":
         return None
@@ -131,6 +131,9 @@ def pattern_operators(spot: Spot) -> Diagnostic | None:
     if text in _QUANTIFIER_MARKS and spot.is_name(-1) and (spot.is_name(-2) or spot.text(-2) == ")"):
         hint = _alias_or_element(spot, spot.text(-2) if spot.is_name(-2) else "(…)", spot.text(-1))
         return wrong(spot.span(), f"`{text}` behind an alias", "a quantifier stands before the alias", hint)
+    if spot.word(-1) == "NOT" and spot.text(-2) == ")" and spot.is_name(0):
+        hint = f"it stands in a sequence, at the end as well: `SEQ(A, NOT {text})`"
+        return wrong(spot.span(-1, 0), "NOT behind a pattern", "what may not come is a part of the pattern", hint)
     if spot.word(-1) == "AS" and spot.is_name(0):
         hint = f"write `{spot.text(-2)} {text}`" if spot.is_name(-2) else "leave AS out"
         return wrong(spot.span(-1), "AS in a pattern", "an alias follows its event without AS", hint)
