@@ -23,6 +23,7 @@ from ..source import Source, Span
 from ..tables import sql_parser
 from ..tokens import quoted_name, tokenize
 from .builder import SqlBuilder
+from .cures import cure
 from .lexer import SqlLexer, in_sql
 from .syntax import FoundClause, PlainSelect, SqlStatement
 
@@ -212,7 +213,7 @@ class _Reading:
             expected = frozenset(stopped.accepts())
             return Diagnostic(
                 "E0951", f"`{token.text}` cannot stand here", Span(token.start, token.end, self._source.name),
-                f"{in_words(expected)} is expected", hint=_cure(tokens, at, expected),
+                f"{in_words(expected)} is expected", hint=cure(tokens, at, expected),
             )  # fmt: skip
         raise AssertionError("the two parsers are of one grammar")
 
@@ -220,16 +221,6 @@ class _Reading:
         self.diagnostics.append(
             Diagnostic(code, title, Span(token.start, token.end, self._source.name), label, hint=hint)
         )
-
-
-def _cure(tokens: tuple[RawToken, ...], at: int, expected: frozenset[str]) -> str:
-    """What to write where measures stop being understood."""
-    match [token.text for token in tokens[max(at - 2, 0) : at + 2]]:
-        case [end, variable, ".", column] if end.upper() in ("FINAL", "RUNNING"):
-            return f"write `{end} LAST({variable}.{column})`"
-    if "AS" in expected and not any(token.upper == "DEFINE" for token in tokens[:at]):
-        return "a measure has a name: `… AS name`"
-    return ""
 
 
 def _is_of_all(tokens: tuple[RawToken, ...]) -> bool:
