@@ -66,8 +66,10 @@ def table_of(data: bytes, columns: Sequence[tuple[str, DataType]], times: TimeFo
         found = {name: _column(table.column(name), type_, times) for name, type_ in columns}
     except (pa.ArrowException, UnicodeDecodeError, BadValueError):
         return None
+    if any(column is None for column in found.values()):
+        return None
     keys = {name: _occurs(name, column, data) for name, column in found.items()}
-    if None in found.values() or None in keys.values():
+    if None in keys.values():
         return None
     return pa.table(found), frozenset(name for name, occurs in keys.items() if occurs)
 
@@ -135,6 +137,6 @@ def _column(column: Any, type_: DataType, times: TimeFormats) -> Any:
 
 def _occurs(name: str, column: Any, data: bytes) -> bool | None:
     """Whether the key is in some line; None where that is not seen, since all its values may be null."""
-    if column is None or column.null_count < len(column):
+    if column.null_count < len(column):
         return True
     return None if json.dumps(name, ensure_ascii=False).encode() in data or b"\\" in data else False
