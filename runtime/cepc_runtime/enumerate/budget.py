@@ -41,10 +41,7 @@ def other_bound(condition: str) -> str | None:
     most = 0 if found is None else int(found[3]) - (found[2] == "<")
     if found is None or most < 1:
         return None
-    return (
-        f"a quantifier has the bound without listing: `{{1,{most}}}` in place of `+`; "
-        f"`RUNNING {condition}` lists nothing beyond it"
-    )
+    return f"a quantifier has the bound without listing: `{{1,{most}}}` in place of `+`"
 
 
 LONGER: Final = "; a larger --most, or spark.cepc.most in Spark's configuration, lets it go on for longer"
