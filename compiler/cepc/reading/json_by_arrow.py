@@ -9,7 +9,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from cepc_runtime.sql.types import BOOLEAN, DATE, DOUBLE, STRING, TIMESTAMP, TIMESTAMP_NTZ, is_integer, to_arrow
+from cepc_runtime.sql.types import BOOLEAN, DOUBLE, STRING, TIMES, is_integer, to_arrow
 
 from .text_values import BadValueError, from_text
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from cepc_runtime.sql.types import DataType
 
     from .time_formats import TimeFormats
-
-_TIMES: Final = (DATE, TIMESTAMP, TIMESTAMP_NTZ)
 
 _DEEP: Final = 500
 """So many brackets in one line may be more than Python's parser goes down."""
@@ -43,7 +41,7 @@ Parsed = tuple[Any, frozenset[str]]
 def are_plain(columns: Sequence[tuple[str, DataType]]) -> bool:
     """Whether columns are of types that both take alike. A FLOAT is not rounded alike."""
     return bool(columns) and all(
-        is_integer(type_) or type_ in (BOOLEAN, DOUBLE, STRING, *_TIMES) for _, type_ in columns
+        is_integer(type_) or type_ in (BOOLEAN, DOUBLE, STRING, *TIMES) for _, type_ in columns
     )
 
 
@@ -114,7 +112,7 @@ def _read_as(type_: DataType) -> Any:
 
     if is_integer(type_):
         return pa.int64()
-    return pa.string() if type_ in _TIMES else to_arrow(type_)
+    return pa.string() if type_ in TIMES else to_arrow(type_)
 
 
 def _column(column: Any, type_: DataType, times: TimeFormats) -> Any:
@@ -126,7 +124,7 @@ def _column(column: Any, type_: DataType, times: TimeFormats) -> Any:
     from cepc_runtime.numbers.columns import flat
 
     column = flat(column)
-    if type_ in _TIMES:
+    if type_ in TIMES:
         return from_text(column, type_, times.of(type_))
     if type_ == DOUBLE:
         numbers = column.fill_null(1.0).to_numpy(zero_copy_only=False)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.parts.at_once import in_turn
-from cepc_runtime.sql.types import DATE, TIMESTAMP, TIMESTAMP_NTZ
+from cepc_runtime.sql.types import TIMES
 
 from .bad_records import BadRecord, NotARecord, NotAValue, RecordLine
 from .files import open_text, unread
@@ -175,7 +175,7 @@ def _read(block: Block, numbers: list[int], wanted: Wanted, times: TimeFormats, 
 
 def _bad_values(values: list[Any], type_: DataType, times: TimeFormats) -> Iterator[tuple[int, tuple[str, str, str]]]:
     """The indices of those that are none of the type; what is found there, why, and as it is written."""
-    if type_ in (DATE, TIMESTAMP, TIMESTAMP_NTZ) and (texts := _texts(values)) is not None:
+    if type_ in TIMES and (texts := _texts(values)) is not None:
         for bad in bad_values(texts, type_, times.of(type_)):
             yield bad.index, (_quoted(bad.found), bad.why, bad.found)
         return

@@ -12,11 +12,9 @@ from cepc_runtime.sql.parsing import parse_interval
 from cepc_runtime.sql.types import (
     BINARY,
     BOOLEAN,
-    DATE,
     FLOATS,
     STRING,
-    TIMESTAMP,
-    TIMESTAMP_NTZ,
+    TIMES,
     Array,
     Decimal,
     Interval,
@@ -61,7 +59,7 @@ def column_of(values: Sequence[Any], type_: DataType, times: TimeFormats = ISO) 
     kinds = set(map(type, values)) - {type(None)}
     if type_ == STRING:
         return _strings(values, kinds)
-    if type_ in (DATE, TIMESTAMP, TIMESTAMP_NTZ):
+    if type_ in TIMES:
         return from_text(_strings(_all(values, kinds, str), {str}), type_, times.of(type_))
     return _simple(values, kinds, type_)
 

@@ -242,13 +242,13 @@ def _times(column: Any, type_: DataType) -> Any:
     import pyarrow.compute as pc
 
     wanted = to_arrow(type_)
-    zoned = type_ == TIMESTAMP and _has_zone(column)
+    with_zones = type_ == TIMESTAMP and _has_zone(column)
     try:  # the other way not as well: an error for each value takes thirty times what its cast takes
-        found = column.cast(wanted if zoned else pa.timestamp("us")).view(wanted)
+        found = column.cast(wanted if with_zones else pa.timestamp("us")).view(wanted)
     except pa.ArrowInvalid:
         pass
     else:
-        if zoned:
+        if with_zones:
             _check_zones(column)
         return found
     column = pc.replace_substring_regex(column, r"(\.\d{6})\d+", r"\1")

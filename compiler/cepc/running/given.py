@@ -7,17 +7,15 @@ from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from cepc_grammar.source import NOWHERE
 from cepc_runtime.sql.types import (
     BIGINT,
-    DATE,
     FLOATS,
     MAX_PRECISION,
     STRING,
-    TIMESTAMP,
-    TIMESTAMP_NTZ,
+    TIMES,
     Array,
     Decimal,
     Map,
@@ -48,9 +46,6 @@ if TYPE_CHECKING:
     from .. import model
     from ..reading.bad_records import Treatment
     from ..reading.read import Read
-
-
-TIMES: Final = (DATE, TIMESTAMP, TIMESTAMP_NTZ)
 
 
 class UnknownStreamError(ValueError):

@@ -20,7 +20,8 @@ def json_lines(table: Any, query: str | None = None) -> Iterator[bytes]:
 
     The name stands under `query`; where the query has a column of that name, under `_query`, and so on.
     """
-    from cepc_runtime.results.text_columns import json_column, object_parts
+    from cepc_runtime.results.as_text import object_parts
+    from cepc_runtime.results.text_columns import json_column
 
     quote = json.encoder.encode_basestring
     names, lead = [quote(name) for name in table.column_names], []
@@ -37,18 +38,14 @@ def csv_lines(table: Any) -> Iterator[bytes]:
     """A header and a line for each row; null is empty, the empty string is quoted, nested values are JSON; some lines
     at a time.
     """
-    yield f"{','.join(map(_quoted, table.column_names))}\n".encode()
+    import pyarrow as pa
+
+    yield f"{','.join(_cells(pa.array(table.column_names, pa.string())).to_pylist())}\n".encode()
     for part in _parts(table):
         cells: list[Any] = []
         for column in part.columns:
             cells += [_cells(column), ","]
         yield _lines([*cells[:-1], "\n"])
-
-
-def _quoted(text: str) -> str:
-    if text and not any(c in text for c in ',"\n\r'):
-        return text
-    return '"' + text.replace('"', '""') + '"'
 
 
 def _cells(column: Any) -> Any:

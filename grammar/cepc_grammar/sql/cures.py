@@ -7,9 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from ..raw_tokens import RawToken
+    from ..spot import Spot
 
 _CLAUSES: Final = ("PARTITION", "ORDER", "MEASURES", "ONE", "ALL", "AFTER", "PATTERN", "WITHIN", "SUBSET", "DEFINE")
 _IN_ORDER: Final = (
@@ -19,18 +17,15 @@ _IN_ORDER: Final = (
 _UNITS: Final = ("SECOND", "MINUTE", "HOUR", "DAY")
 
 
-def cure(tokens: Sequence[RawToken], at: int, expected: Collection[str]) -> str:
-    """What to write for token `at`, or around it; "" where nobody knows."""
-
-    def text(offset: int) -> str:
-        return tokens[at + offset].text if 0 <= at + offset < len(tokens) else ""
-
-    end, clause = text(-2).upper(), _clause(tokens, at)
+def cure(spot: Spot) -> str:
+    """What to write there, or around it; "" where nobody knows."""
+    text, word, expected = spot.text, spot.word(), spot.expected
+    end, clause = spot.word(-2), _clause(spot)
     if end in ("FINAL", "RUNNING") and text(0) == ".":
         return f"write `{end} LAST({text(-1)}.{text(1)})`"
-    if text(0).upper() == "EVENT" and "ROW" in expected:
+    if word == "EVENT" and "ROW" in expected:
         return "write ROW"
-    if clause == "WITHIN" and (unit := text(0).upper().removesuffix("S")) in _UNITS and text(-2).upper() == "WITHIN":
+    if clause == "WITHIN" and (unit := word.removesuffix("S")) in _UNITS and end == "WITHIN":
         return f"write `WITHIN INTERVAL '{text(-1)}' {unit}`"
     if clause == "PATTERN" and text(0) == ",":
         return "rows that follow each other have no comma between them: `A B+`"
@@ -40,16 +35,17 @@ def cure(tokens: Sequence[RawToken], at: int, expected: Collection[str]) -> str:
         return f"write `{text(-1)} AS …`"
     if "AS" in expected and clause == "MEASURES":
         return "a measure has a name: `… AS name`"
-    if text(0).upper() in _CLAUSES and text(0).upper() not in expected and _is_open(tokens, at):
+    if word in _CLAUSES and word not in expected and _is_between_clauses(spot):
         return _IN_ORDER
     return ""
 
 
-def _clause(tokens: Sequence[RawToken], at: int) -> str:
+def _clause(spot: Spot) -> str:
     """The clause that stands before the place."""
-    return next((token.upper for token in reversed(tokens[:at]) if token.upper in _CLAUSES), "")
+    return next((token.upper for token in reversed(spot.tokens[: spot.at]) if token.upper in _CLAUSES), "")
 
 
-def _is_open(tokens: Sequence[RawToken], at: int) -> bool:
-    """Whether the place is in no parentheses but those of MATCH_RECOGNIZE, where clauses begin."""
-    return sum((token.text == "(") - (token.text == ")") for token in tokens[:at]) == 1
+def _is_between_clauses(spot: Spot) -> bool:
+    """Whether the place is in no parentheses but those of MATCH_RECOGNIZE."""
+    opened = spot.open_bracket()
+    return opened is not None and spot.tokens[opened - 1].upper == "MATCH_RECOGNIZE"

@@ -20,6 +20,7 @@ from ..nesting import too_deep
 from ..raw_tokens import RawToken
 from ..shapes import Shapes
 from ..source import Source, Span
+from ..spot import Spot
 from ..tables import sql_parser
 from ..tokens import quoted_name, tokenize
 from .builder import SqlBuilder
@@ -213,7 +214,7 @@ class _Reading:
             expected = frozenset(stopped.accepts())
             return Diagnostic(
                 "E0951", f"`{token.text}` cannot stand here", Span(token.start, token.end, self._source.name),
-                f"{in_words(expected)} is expected", hint=cure(tokens, at, expected),
+                f"{in_words(expected)} is expected", hint=cure(Spot(self._source, tokens, at, expected)),
             )  # fmt: skip
         raise AssertionError("the two parsers are of one grammar")
 

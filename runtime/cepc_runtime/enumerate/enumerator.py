@@ -79,8 +79,9 @@ class Enumerator:
         about_negated = [c for c in query.conditions if negated & set(c.variables)]
         positive = [c for c in query.conditions if c not in about_negated]
         self._reaching, self._span = timeline, query.window.match_span
-        if self._span is None and not _waits(query.after):
-            bound = time_bound(positive, IndexedPositions(query.positions), timeline, evaluator.table)
+        waits = query.after is not None and isinstance(query.after[1], int)  # for some time by the query's own ticks
+        if self._span is None and not waits:
+            bound = time_bound(positive, query.positions, timeline, evaluator.table)
             if bound is not None:
                 self._reaching, self._span, positive = bound.timeline, bound.span, [*bound.others]
         self.extension, self.standing = self._parts(
@@ -197,11 +198,6 @@ class Enumerator:
             if found is not None:
                 np.minimum.at(ends, found.positions[0], found.positions[-1])
         return ends
-
-
-def _waits(after: After | None) -> bool:
-    """Whether it goes on some time after a match."""
-    return after is not None and after[1] is not None and not isinstance(after[1], str)
 
 
 def _within(condition: ConditionPlan, positions: Positions) -> ConditionPlan:

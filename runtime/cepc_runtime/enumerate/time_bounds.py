@@ -17,12 +17,12 @@ from ..cheap_dataclass import dataclass
 from ..numbers.columns import flat
 from ..sql.expression import Call, Field, Literal
 from ..sql.types import TIMESTAMP, TIMESTAMP_NTZ, Interval
+from .pattern import IndexedPositions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..plan.positions import ConditionPlan
-    from .pattern import IndexedPositions
+    from ..plan.positions import ConditionPlan, Positions
     from .timeline import Timeline
 
 _LAST: Final = np.iinfo(np.int64).max
@@ -50,13 +50,13 @@ class _Said:
 
 
 def time_bound(
-    conditions: Sequence[ConditionPlan], pattern: IndexedPositions, timeline: Timeline, table: Any
+    conditions: Sequence[ConditionPlan], positions: Positions, timeline: Timeline, table: Any
 ) -> TimeBound | None:
     """The bound that some of the conditions are, if they are one."""
     said = {condition: found for condition in conditions if (found := _said(condition)) is not None}
     if len({(one.column, one.span) for one in said.values()}) != 1:
         return None
-    one = next(iter(said.values()))
+    one, pattern = next(iter(said.values())), IndexedPositions(positions)
     begins = {pattern.edges[number].variable for number in pattern.leaving[0]}
     alone = begins - pattern.lists(None)  # has one event
     needed = {(later, first) for first in begins for later in pattern.variables if later != first or first not in alone}

@@ -17,7 +17,7 @@ from ..sql.calendar import format_date, format_interval, format_timestamp
 from ..sql.text import format_double, java_digits, special
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 
 def as_json(column: Any) -> list[str]:
@@ -160,4 +160,12 @@ def _joined(parts: Iterator[str], length: int) -> str:
 
 def json_object(names: list[str], values: tuple[str, ...]) -> str:
     """An object of names and values that are JSON already."""
-    return "{" + ",".join(f"{name}:{value}" for name, value in zip(names, values, strict=True)) + "}"
+    return "".join(object_parts(names, values))
+
+
+def object_parts(names: Sequence[str], values: Sequence[Any]) -> list[Any]:
+    """What stands one after the other in it, where a value may be a whole column of such."""
+    parts: list[Any] = ["{"]
+    for name, value in zip(names, values, strict=True):
+        parts += [f"{name}:" if len(parts) == 1 else f",{name}:", value]
+    return [*parts, "}"]

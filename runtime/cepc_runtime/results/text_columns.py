@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from ..numbers.columns import flat
 from ..sql.calendar import MICROS_PER_DAY
-from .as_text import as_json, as_text
+from .as_text import as_json, as_text, object_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,14 +119,6 @@ def _quoted(texts: Any) -> Any:
 
 
 # ---- nested ----------------------------------------------------------------------------------------------------------
-
-
-def object_parts(names: list[str], values: list[Any]) -> list[Any]:
-    """What stands one after the other in an object of names and values that are JSON already."""
-    parts: list[Any] = []
-    for name, value in zip(names, values, strict=True):
-        parts += [f"{',' if parts else '{'}{name}:", value]
-    return [*parts, "}"]
 
 
 def _structs(column: Any) -> Any:

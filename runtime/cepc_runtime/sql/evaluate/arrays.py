@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..expression import Call, Literal
-from ..types import DATE, TIMESTAMP, TIMESTAMP_NTZ, Array, DataType, Interval, Map, Struct, to_arrow
+from ..types import DATE, TIMES, Array, DataType, Interval, Map, Struct, to_arrow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -48,7 +48,7 @@ def parameter(call: Call, index: int) -> Any:
 
 def is_stored_as_integer(type_: DataType) -> bool:
     """Whether Python values of the type are integers where Arrow would give dates and times."""
-    return type_ in (DATE, TIMESTAMP, TIMESTAMP_NTZ) or isinstance(type_, Interval)
+    return type_ in TIMES or isinstance(type_, Interval)
 
 
 def to_values(array: pa.Array, type_: DataType) -> list[Any]:
