@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +17,7 @@ from cepc_runtime.enumerate.walk import loop as walk_loop
 from cepc_runtime.enumerate.walk import loops as walk_loops
 from cepc_runtime.enumerate.walk import reading as walk_reading
 from cepc_runtime.enumerate.walk import run as walk_run
+from cepc_runtime.enumerate.walk import skipping as walk_skipping
 from cepc_runtime.enumerate.walk.states import NoWalk, Walk
 from cepc_runtime.events.grouped import read
 from cepc_runtime.events.letters import classify
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
     from cepc_runtime.enumerate.standing import Matches
 
 STREAM = "STREAM s (at BIGINT, kind STRING, g INT, x INT, y DOUBLE) EVENT TIME at UNIT s EVENT TYPE kind;\n"
+WIDE = STREAM.replace("y DOUBLE", "y DOUBLE, d DECIMAL(10, 2), f FLOAT, big BIGINT")
 PATTERNS = (
     "SEQ(A, B+, C)", "SEQ(A, B+?, C?)", "SEQ(A, B*, C)", "SEQ(A, B{2,4}?, C??)", "B+", "B+?", "SEQ(A a, B, A e)",
     "SEQ(A, OR(B, C)+, D)", "SEQ(A, OR(B+, SEQ(B c, C))?, D)", "SEQ(A, SEQ(B, C)+?)", "SEQ(A?, B+, C)", "SEQ(A, C)",
@@ -67,6 +71,22 @@ ABOUT_HELD = (
     "D.x < LAST(B).x AND D.x > LAST(C).x", "C.x > B.x", "D.x >= B.x", "C.y <= LAST(B).y", "D.x > LAST(B).x - 1",
     "C.x - LAST(B).x > 0", "LAST(C).x > LAST(B).x", "B.x < A.x", "D.x <= A.x", "B.x <= PREV(B).x", "C.x % 2 = LAST(B).x % 2",
     "C.x > LAST(B).x AND C.x < A.x + 3", "D.x > FIRST(B).x", "C.x < FIRST(B).x", "C.y >= FIRST(B).y", "10 / LAST(B).x < C.x",
+)  # fmt: skip
+SUMMED = (
+    "SEQ(A, B+, C)", "SEQ(ANY A, ANY+ B, ANY C)", "SEQ(ANY A, ANY*? B, C?)", "B+", "B+?", "SEQ(A?, ANY+ B)", "SEQ(A, B*, ANY+ C)",
+    "SEQ(A, SEQ(B, C?)+)", "SEQ(A, OR(B, C)+, D)", "SEQ(ANY A, ANY+ B, ANY+ C, ANY D)", "SEQ(B+, NOT D, C)", "SEQ(ANY+ A, B)",
+    "SEQ(A, ANY{1,3} B, C?)", "SEQ(OR(A, D), B+)", "SEQ(ANY A, ANY+ B)", "SEQ(B{2,}, C?)",
+)  # fmt: skip
+ABOUT_SUMS = (
+    "RUNNING SUM(B.x) < 9", "RUNNING SUM(B.x) <= 12.5", "RUNNING AVG(B.x) >= 1.5", "RUNNING AVG(B.y) < 0.5", "RUNNING SUM(B.y) > -3",
+    "B.x >= RUNNING AVG(B.x)", "B.y <= 1.5 * RUNNING AVG(B.y) + 1", "RUNNING COUNT(B) <= 3", "RUNNING COUNT(B.x) < 3",
+    "RUNNING MAX(B.x) - RUNNING MIN(B.x) < 3", "RUNNING MIN(B.y) < 0", "RUNNING AVG(B.d) <= 1.25", "RUNNING SUM(B.d) <> 2",
+    "RUNNING SUM(B.x) / RUNNING COUNT(B) < 2", "SUM(B.x) > 4", "COUNT(B) <> 2", "AVG(B.y) <= 1", "MAX(B.x) = 4", "SUM(B.x) >= A.x",
+    "C.x < SUM(B.x)", "SUM(B.x) + COUNT(B) > 7", "B.x <= AVG(B.x)", "COUNT(A) > 0", "SUM(B.d) - A.d > 1", "AVG(A.x) < 2",
+    "C.x > FIRST(B).x + LAST(B).x", "(C.x > B.x OR C.y < A.y)", "LAST(B).x > A.x", "B.x + PREV(B).x > A.x", "C.at - A.at < 4",
+    "(B.x > A.x OR RUNNING SUM(B.x) > 6)", "(B.x <= PREV(B).x OR B.x <= A.x)", "(B.x > 2 OR RUNNING SUM(B.x) > 6)", "RUNNING SUM(B.x * 2) < 13", "RUNNING AVG(B.big) > 0",
+    "RUNNING SUM(B.big) < 3000000000000000000", "10 / A.x + C.x > 4", "SUM(A.x) < SUM(B.x)", "RUNNING MAX(B.d) < 2.5", "RUNNING MAX(B.f) < 1.2",
+    "RUNNING SUM(B.f) < 2.4",
 )  # fmt: skip
 SKIPS = "TO NEXT EVENT", "PAST LAST EVENT", "TO FIRST B", "TO LAST B", "FOR 1 s", "FOR 7 s"
 
@@ -106,8 +126,45 @@ def holding(chance: Random) -> str:
     within = chance.choice(("3 s", "5 s", "9 s"))  # event by event, every way to part them is grown
     return (
         f"{STREAM}QUERY q RETURN MATCH COUNT(*) AS n PATTERN {pattern} WHERE {' AND '.join(conditions)} "
-        f"SELECT CONTIGUOUS AFTER MATCH SKIP {chance.choice(skips)} WITHIN {within};"
+        f"SELECT {chance.choice(('CONTIGUOUS', 'CONTIGUOUS', 'NEXT'))} AFTER MATCH SKIP {chance.choice(skips)} WITHIN {within};"
     )
+
+
+def summing(chance: Random) -> str:
+    """A query with conditions on aggregates of the events so far, and others of several events."""
+    pattern = chance.choice(SUMMED)
+    known = [c for c in ABOUT_SUMS if all(name in pattern for name in "ABCD" if f"{name}." in c or f"({name})" in c)]
+    conditions = ["[g]", *chance.sample(known, min(chance.choice((1, 1, 2, 3)), len(known)))]
+    skips = [skip for skip in SKIPS if skip[-1] != "B" or "B" in pattern]
+    within = chance.choice(("3 s", "5 s", "9 s"))
+    return (
+        f"{WIDE}QUERY q RETURN MATCH COUNT(*) AS n PATTERN {pattern} WHERE {' AND '.join(conditions)} "
+        f"SELECT {chance.choice(('CONTIGUOUS', 'NEXT'))} AFTER MATCH SKIP {chance.choice(skips)} WITHIN {within};"
+    )
+
+
+def sums(chance: Random) -> Any:
+    """Events of a series with numbers of other types: some exact, some too large, some with many digits, and some
+    special.
+    """
+    table = series(chance)
+    count = len(table)
+    cents = [chance.choice((None, *range(-50, 400, 25))) for _ in range(count)]
+    special = chance.choice(((), (), (float("nan"), float("inf")), (None,)))
+    reals = [chance.choice((0.1, 0.3, 1.1, -2.7, 1e-3, 12.35, *special)) for _ in range(count)]
+    large = chance.choice((5, 1 << 40, 1 << 60))
+    columns = {
+        "y": pa.array(reals, pa.float64()),
+        "d": pa.array([None if n is None else Decimal(n).scaleb(-2) for n in cents], pa.decimal128(10, 2)),
+        "f": pa.array([None if n is None else chance.choice((0.1, 0.7, 1.2)) for n in cents], pa.float32()),
+        "big": pa.array(
+            [chance.choice((None, -1, 1, 3)) and chance.randrange(large) for _ in range(count)], pa.int64()
+        ),
+    }
+    for name, column in columns.items():
+        place = table.schema.get_field_index(name)
+        table = table.append_column(name, column) if place < 0 else table.set_column(place, name, column)
+    return table
 
 
 def series(chance: Random) -> Any:
@@ -191,6 +248,10 @@ def compare(text: str, table: Any, chance: Random, seen: Counter[str]) -> None:
         seen["tests of the first"] += any(test.from_first for test in walk.tests)
         seen["tests of one that is held"] += bool(walk.held)
         seen["matches of those"] += len(expected) * bool(walk.held)
+        seen["formulas"] += bool(walk.formulas)
+        assert found.query.after is not None
+        seen["formulas that are computed"] += bool(walk.formulas) and found.walking(found.query.after) is not None
+        seen["matches of formulas"] += len(expected) * bool(walk.formulas)
         seen["gaps"] += bool(walk.guards)
         seen["loops"] += walk.loops
         seen["matches of loops"] += len(expected) * walk.loops
@@ -206,9 +267,9 @@ def small_pieces(chance: Random, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def small_blocks_and_runs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks so small that few events have several levels of them, and runs that end before each first event."""
-    for module in (walk_blocks, walk_loop, walk_loops, walk_reading):
+    for module in (walk_blocks, walk_loops, walk_reading, walk_skipping):
         monkeypatch.setattr(module, "WIDTH", (1, 2, 4)[seed % 3])
-    monkeypatch.setattr(walk_loop, "NEAR", (0, 1, 16)[seed // 3 % 3])
+    monkeypatch.setattr(walk_skipping, "NEAR", (0, 1, 16)[seed // 3 % 3])
     monkeypatch.setattr(walk_loop, "LONG", (0, 1 << 24)[seed // 9 % 2])
 
 
@@ -283,6 +344,36 @@ def test_matches_with_conditions_on_an_event_that_is_held_are_those_that_grow(mo
     assert seen["matches of those"] > 0.3 * seen["queries"], seen
 
 
+@pytest.mark.unhurried
+def test_matches_with_conditions_that_are_computed_are_those_that_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = compared(summing, sums, monkeypatch)
+    assert seen["formulas"] > 0.6 * seen["queries"], seen
+    assert seen["formulas that are computed"] > 0.5 * seen["queries"], seen
+    assert seen["matches of formulas"] > 1.5 * seen["queries"], seen
+
+
+@pytest.mark.parametrize("largest", [1.0, 1e3, 1e12])
+def test_sums_and_averages_are_rounded_once(largest: float) -> None:
+    """Each event says what the sum and the average up to it are, so that a match is of all of them."""
+    chance, exact, columns = Random(largest), Fraction(), dict[str, list[float]](y=[], total=[], mean=[])
+    for i in range(1, 201):
+        y = chance.uniform(-largest, largest) * chance.choice((1, 1e-9, 1e-3))
+        exact += Fraction(y)
+        for name, value in (("y", y), ("total", float(exact)), ("mean", float(exact / i))):
+            columns[name].append(value)
+    kinds = {"at": range(200), "kind": ["B"] * 200, "g": [1] * 200, "x": [1] * 200}
+    stream = STREAM.replace("y DOUBLE", "y DOUBLE, total DOUBLE, mean DOUBLE")
+    found = enumerator(
+        f"{stream}QUERY q RETURN MATCH COUNT(*) AS n PATTERN B+ WHERE B.total = RUNNING SUM(B.y) AND B.mean = RUNNING "
+        "AVG(B.y) SELECT CONTIGUOUS AFTER MATCH SKIP PAST LAST EVENT WITHIN 1 HOUR;",
+        pa.table({**kinds, **columns}),
+        1 << 16,
+    )
+    assert found.query.after is not None
+    assert found.walking(found.query.after) is not None
+    assert listed(found.matches()) == [(list(range(200)), [0] * 200)]
+
+
 WALKS = {
     "SEQ(A, B+, C) WHERE B.x > PREV(B).x SELECT CONTIGUOUS": None,
     "SEQ(A, B+, C) WHERE B.x > PREV(B).x SELECT NEXT": None,
@@ -291,24 +382,30 @@ WALKS = {
     "SEQ(A, NOT D, B+?) SELECT NEXT": None,
     "SEQ(A, B, C+) WHERE C.x > B.x SELECT CONTIGUOUS": None,
     "SEQ(A, B+, C+) WHERE C.x > LAST(B).x SELECT CONTIGUOUS": None,
-    "SEQ(A, B+, C+) WHERE C.x > LAST(B).x SELECT NEXT": "the condition C.x > LAST(B).x",
+    "SEQ(A, B+, C+) WHERE C.x > LAST(B).x SELECT NEXT": None,
     "SEQ(A, B+, C+) WHERE C.x > FIRST(B).x AND C.x > LAST(B).x SELECT CONTIGUOUS": None,
-    "SEQ(A, B+, C+) WHERE C.x > FIRST(B).x SELECT NEXT": "the condition C.x > FIRST(B).x",
-    "SEQ(A, B+, C+) WHERE C.x > FIRST(B).x + LAST(B).x SELECT CONTIGUOUS": "the condition C.x > FIRST(B).x + LAST(B).x",
+    "SEQ(A, B+, C+) WHERE C.x > FIRST(B).x SELECT NEXT": None,
+    "SEQ(A, B+, C+) WHERE C.x > FIRST(B).x + LAST(B).x SELECT CONTIGUOUS": None,
     "SEQ(A, B?, C+) WHERE C.x > LAST(B).x SELECT CONTIGUOUS": "the condition C.x > LAST(B).x",
     "AND(A, B) SELECT NEXT": "events of an AND",
     "SEQ(A, B, NOT D) SELECT NEXT": "a NOT that is looked at when the match is complete",
     "SEQ(A, B+, C) WHERE C.x > B.x SELECT NEXT": "the condition C.x > B.x",
-    "SEQ(A, B, C, D) WHERE D.x > B.x SELECT NEXT": "the condition D.x > B.x",
-    "SEQ(A, B+) WHERE RUNNING SUM(B.x) < 9 SELECT NEXT": "the condition RUNNING SUM(B.x) < 9",
-    "SEQ(A, B+) WHERE SUM(B.x) < 9 SELECT CONTIGUOUS": "the condition SUM(B.x) < 9",
-    "SEQ(A?, B) WHERE COUNT(A) > 0 SELECT NEXT": "the condition COUNT(A) > 0",
+    "SEQ(A, B, C, D) WHERE D.x > B.x SELECT NEXT": None,
+    "SEQ(A, B+) WHERE RUNNING SUM(B.x) < 9 SELECT NEXT": None,
+    "SEQ(A, B+) WHERE SUM(B.x) < 9 SELECT CONTIGUOUS": None,
+    "SEQ(A?, B) WHERE COUNT(A) > 0 SELECT NEXT": None,
     "SEQ(A, B+) WHERE B.x > PREV(B, 2).x SELECT NEXT": "the condition B.x > PREV(B, 2).x",
     "SEQ(A+, B) WHERE LAST(A, 1).x < B.x SELECT NEXT": "the condition LAST(A, 1).x < B.x",
     "SEQ(A+, B) WHERE FIRST(A, 1).x < B.x SELECT NEXT": "the condition FIRST(A, 1).x < B.x",
-    "SEQ(A, B, C) WHERE C.x > A.x + B.x SELECT NEXT": "the condition C.x > A.x + B.x",
-    "SEQ(A, B+) WHERE LAST(B).x > A.x SELECT CONTIGUOUS": "the condition LAST(B).x > A.x",
+    "SEQ(A, B, C) WHERE C.x > A.x + B.x SELECT NEXT": None,
+    "SEQ(A, B+) WHERE LAST(B).x > A.x SELECT CONTIGUOUS": None,
     "SEQ(A, B, B) WHERE LAST(B).x > A.x SELECT CONTIGUOUS": None,
+    "SEQ(A, B+) WHERE B.x > 2 * RUNNING AVG(B.x) SELECT NEXT": None,
+    "SEQ(A, B+) WHERE B.x <= AVG(B.x) SELECT NEXT": None,
+    "SEQ(A, B+, C) WHERE (C.x > A.x OR MAX(B.x) - MIN(B.x) < 3) SELECT NEXT": None,
+    "SEQ(A, B+, C) WHERE C.x < SUM(B.x) SELECT NEXT": None,
+    "SEQ(A, B+, C) WHERE C.x + A.x % 2 < COUNT(B) % 2 SELECT NEXT": "the condition C.x + A.x % 2 < COUNT(B) % 2",
+    "SEQ(A, B+, C) WHERE (C.kind < A.kind OR C.x < A.x) SELECT NEXT": "the condition C.kind < A.kind OR C.x < A.x",
     "SEQ(A, B, B) WHERE LAST(B).x > A.x SELECT NEXT": "a condition with LAST that may hold in the end, and not before",
 }
 

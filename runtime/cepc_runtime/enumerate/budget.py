@@ -32,6 +32,9 @@ _TRIED_FOR_EACH: Final = 100
 """Candidates that conditions exclude cost less than the partial matches that they let through, but not nothing."""
 
 
+UNLIMITED: Final = (1 << 63) - 1
+
+
 _AT_MOST: Final = re.compile(r"(COUNT\([^()*]+\)) (<=?) ([0-9]{1,9})")
 
 
@@ -124,6 +127,11 @@ class MatchBudget:
         self._parts = {number: part for number, part in self._parts.items() if number in spent.parts}
         for number, part in self._parts.items():
             part.back_to(spent.parts[number])
+
+    @property
+    def left(self) -> int:
+        """How many may still be tried."""
+        return UNLIMITED if self.limit is None else self.limit * _TRIED_FOR_EACH - self.tried
 
     def spend(self, *, tried: int, partial: int) -> None:
         with self._lock:

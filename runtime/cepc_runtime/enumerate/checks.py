@@ -59,7 +59,7 @@ class Checks:
         self._timeline, self._evaluator = timeline, evaluator
         self.memory = MatchMemory(pattern, conditions, timeline, evaluator)
         self.shares = shares_of(pattern, conditions)
-        self._limits = tuple(limit for condition in conditions for limit in count_limits(condition.plan))
+        self.limits = tuple(limit for condition in conditions for limit in count_limits(condition.plan))
         by_cost = sorted(
             range(len(conditions)),
             key=lambda c: len(pattern.lists(conditions[c].plan.scope) & set(conditions[c].eaches)),
@@ -96,7 +96,7 @@ class Checks:
         where no count has a limit.
         """
         found: Bools | None = None
-        for limit in self._limits:
+        for limit in self.limits:
             known = self.memory.aggregate(limit.count, limit.scope, memory)
             if known is not None:
                 column, _ = known

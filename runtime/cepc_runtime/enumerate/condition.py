@@ -88,6 +88,8 @@ class Condition:
         running = dict.fromkeys(a.variable for a in self.aggregates if a.running)
         self._asked = (*self.keys, *(FieldKey(variable, NO_COLUMN) for variable in running))
         self.variables = frozenset(variables(plan.expression))
+        self.of = frozenset(key.variable for key in self._asked if key.variable is not None)
+        """The variables whose events its tuples are of: all but those that there are mere aggregates of."""
 
     @cached_property
     def eaches(self) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ from .selection import NextByDerivations, selection_of
 from .standing import Bounded, Standing
 from .time_bounds import time_bound
 from .timeline import Timeline
+from .walk.numbers import NotComputedError
 from .walk.run import Walking
 from .walk.states import NoWalk, walk_of
 
@@ -94,7 +95,7 @@ class Enumerator:
         anywhere; AFTER MATCH, where the next match depends on the last, looks everywhere.
         """
         if self.query.after is not None:
-            walking = self._walking(self.query.after)
+            walking = self.walking(self.query.after)
             yield from self.grown(self.query.after) if walking is None else walking.matches(self._means)
             return
         search = Search(self.extension, self._means, self._merging)
@@ -115,9 +116,9 @@ class Enumerator:
         extension = self.extension
         return walk_of(extension.checks, extension.guards, self.query.select)
 
-    def _walking(self, after: After) -> Walking | None:
-        """What walks them; None where they have to grow. Where a test cannot be evaluated for some event, no match may
-        get as far as that event, and only growing them tells.
+    def walking(self, after: After) -> Walking | None:
+        """What walks them; None where they have to grow: where numbers are too large for formulas, and where a test
+        cannot be evaluated for some event, since no match may get as far as that event, and only growing them tells.
         """
         walk = self.walk()
         if isinstance(walk, NoWalk):
@@ -128,7 +129,7 @@ class Enumerator:
                 walk, extension.pattern, self._reaching, self.evaluator, extension.guards, span=self._span, after=after,
                 numbering=self._numbering(),
             )  # fmt: skip
-        except EvaluationError:
+        except (EvaluationError, NotComputedError):
             return None
 
     def standing_matches(self) -> Iterator[tuple[Matches, Frames]]:

@@ -37,10 +37,10 @@ def over(aggregate: Aggregate, counts: Ints, positions: Ints, evaluator: Evaluat
     """The aggregate of each list of events as a column, and where it does not fit."""
     if aggregate.argument is None:
         return aggregated(aggregate, counts, None)
-    return aggregated(aggregate, counts, _argument(aggregate, positions, evaluator))
+    return aggregated(aggregate, counts, argument_of(aggregate, positions, evaluator))
 
 
-def _argument(aggregate: Aggregate, positions: Ints, evaluator: Evaluator) -> Any:
+def argument_of(aggregate: Aggregate, positions: Ints, evaluator: Evaluator) -> Any:
     assert aggregate.argument is not None
     keys = {field.key: positions for field in fields(aggregate.argument)}
     return flat(evaluator.values(aggregate.argument, keys, len(positions)))
@@ -75,7 +75,7 @@ class RunningAggregate:
     @cached_property
     def _values(self) -> Any:
         """The argument of these events."""
-        return _argument(self.aggregate, self._events, self._evaluator)
+        return argument_of(self.aggregate, self._events, self._evaluator)
 
     @cached_property
     def _ranks(self) -> Ints:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ..cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -64,6 +64,13 @@ class Timeline:
     def events_of(self, letter: int) -> Ints:
         """The positions of the events that satisfy the letter, ascending."""
         return self._letter(letter)[0]
+
+    def events_of_any(self, letters: Iterable[int]) -> Ints:
+        """The positions of the events that satisfy one of the letters, ascending."""
+        some = np.zeros(self.length, dtype=np.bool_)
+        for letter in letters:
+            some |= self.satisfies(letter)
+        return np.flatnonzero(some)
 
     def rank(self, letter: int) -> Ints:
         """For each position how many events before it satisfy the letter: where a range of positions begins in

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from .computing import all_true, keep
 from .loops import KnownOfPiece, run_of, way_out
 from .progress import (
     AT,
@@ -24,6 +25,7 @@ from .progress import (
     LOW,
     MATCHES,
     MEMORY,
+    MOST,
     NEXT,
     REACH,
     SEEN,
@@ -31,16 +33,18 @@ from .progress import (
     WORK,
     WRITTEN,
 )
-from .reading import WIDTH, WalkEvents, fits, some_may_stay, stays, wider
+from .reading import WalkEvents, fits
 from .records import (
     ACCEPTING,
     BOUND,
     CONTIGUOUS,
     ENTERING,
     FOR,
-    HOLDS,
-    HOLDS_FIRST,
+    FORMULAS,
+    FORMULAS_END,
     INITIAL,
+    KEEPS,
+    KEEPS_END,
     LINKED,
     LOOKED,
     LOOP,
@@ -61,6 +65,7 @@ from .records import (
     TO_LAST,
     VARIABLE,
 )
+from .skipping import seek
 
 if TYPE_CHECKING:
     import numpy as np
@@ -70,7 +75,7 @@ if TYPE_CHECKING:
 
     Small = npt.NDArray[np.int32]
 
-INLINED: Final = frozenset(["after", "common", "earliest", "find", "look_back", "seek"])
+INLINED: Final = frozenset(["after", "common", "earliest", "find", "leads_nowhere", "look_back"])
 """Called for each event: a call copies what describes each array, over a hundred words, and took most of the time."""
 
 # what a run ends with
@@ -81,15 +86,15 @@ TIRED: Final = 3  # enough was done to be told of
 
 NOWHERE: Final = (1 << 31) - 1
 LAST_TICK: Final = (1 << 63) - 1
+LOW_BITS: Final = (1 << 31) - 1
 LONG: Final = 1 << 24
 """Work after which a run ends."""
-NEAR: Final = 16
-"""So many events are looked at before blocks of them are."""
 
 
 class Walked(NamedTuple):
     """Matches: events and variables one after the other, and where each ends. Where tests are not of the event before
-    alone, also how each event was come by: the option, and the instant in which the search for it began.
+    alone, also how each event was come by: the option, the instant in which the search for it began, and of the match
+    that is being looked for what it kept before each event, a row for each slot.
     """
 
     positions: Ints
@@ -97,6 +102,7 @@ class Walked(NamedTuple):
     stops: Ints
     options: Ints
     instants: Ints
+    kept: Ints
 
 
 def run(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, found: Walked, least: int) -> int:
@@ -104,20 +110,20 @@ def run(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, found: Walked
     while True:
         if (s[HIGH] - s[LOW]) * t[STATES] > len(known.ends):
             return SHORT
-        events.held[:] = NONE
+        events.kept[:] = NONE
         while s[KNOWN] > s[LOW]:
             look_back(t, s, events, known)
             if s[WORK] > LONG:
                 return TIRED
         end = walk(t, s, events, known, found)
-        if end != FINISHED or not next_piece(t, s, events, known, least):
+        if end != FINISHED or not next_piece(t, s, events, least):
             return end
 
 
 # ---- pieces ----------------------------------------------------------------------------------------------------------
 
 
-def next_piece(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, least: int) -> bool:
+def next_piece(t: Ints, s: Ints, events: WalkEvents, least: int) -> bool:
     """From the next event on that may begin a match, of this group or a later one; false if there is none."""
     at, end = s[AT], s[GROUP_END]
     while True:
@@ -141,8 +147,6 @@ def next_piece(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, least:
         s[memory + NEXT] = NONE
         s[memory + SEEN] = NONE
         s[memory + DEAD] = NONE
-    for i in range(min(len(known.failed), (high - s[LOW]) * t[STATES])):
-        known.failed[i] = NONE
     return True
 
 
@@ -223,35 +227,6 @@ def common(t: Ints, s: Ints, events: WalkEvents, ends: Small, state: int, stop: 
     return instant, s[memory + FOUND]
 
 
-def seek(t: Ints, s: Ints, events: WalkEvents, record: int, p: int, x: int, first: int) -> int:
-    """Of SELECT NEXT the instant of the first event from `x` on that may not be skipped after `p`: of the piece, or of
-    what a match that begins with `first` reaches. It often is near.
-    """
-    stop = s[HIGH] if first == NONE else s[REACH]
-    near = min(x + NEAR, stop)
-    while x < near:
-        s[WORK] += 1
-        if stays(t, events, record, p, x, first):
-            return int(events.instant_start[x])
-        x += 1
-    return NONE if x >= stop else search(t, s, events, record, p, x, stop, first)
-
-
-def search(t: Ints, s: Ints, events: WalkEvents, record: int, p: int, x: int, stop: int, first: int) -> int:
-    """The same, by blocks of events, before `stop`."""
-    while x < stop:
-        s[WORK] += 1
-        width = 0
-        block = wider(events, x, x, width)
-        while block != NONE and not some_may_stay(t, events, record, block, p, first):
-            width += WIDTH
-            block = wider(events, x, x, width)
-        if width == 0 and stays(t, events, record, p, x, first):
-            return int(events.instant_start[x])
-        x += 1 << width
-    return NONE
-
-
 def earliest(t: Ints, s: Ints, events: WalkEvents, ends: Small, record: int, p: int, instant: int) -> int:
     """Where the earliest match ends that goes on from event `p` with one of the instant; of a plain state any event."""
     low, size, least = s[LOW], s[HIGH] - s[LOW], NOWHERE
@@ -283,7 +258,7 @@ def walk(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, found: Walke
             length = find(t, s, events, known, found, at)
             if length == NONE:
                 s[AT] = at
-                return FULL
+                return TIRED if s[WORK] > s[MOST] else FULL
             at = at + 1 if length == 0 else resume(t, s, events, found, length)
             if s[WORK] > LONG:
                 s[AT] = at
@@ -295,29 +270,36 @@ def walk(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, found: Walke
 
 
 def find(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, found: Walked, first: int) -> int:
-    """Write the preferred match that begins with the event: its length, 0 if there is none, NONE without room.
+    """Write the preferred match that begins with the event: its length, 0 if there is none, NONE without room, or when
+    there was too much to do.
 
-    Where tests are of the first event, or of one that is held, a way on that seems to lead to a match may not: then the
-    next is tried, and what has led nowhere from this first event, with what was held, is remembered.
+    Where more than the event before decides, a way on that seems to lead to a match may not: then the next is tried,
+    and what has led nowhere from this first event, with what was kept, is remembered.
     """
     low, size, limit, linked = s[LOW], s[HIGH] - s[LOW], s[REACH] - s[LOW], t[LINKED] != 0
-    start = s[WRITTEN]
-    events.held[:] = NONE
+    start, slots = s[WRITTEN], len(events.kept)
+    for slot in range(slots):
+        events.kept[slot] = events.means.fresh[slot]
     length, p, state, record = 0, NONE, 0, RECORDS
     instant, stop = first, first + 1
     option, x = t[record + OPTIONS], first
     while True:
+        if slots > 0 and length >= found.kept.shape[1]:
+            return NONE
         taken = NONE
         while option < t[record + OPTIONS_END]:
             if t[option + TARGET] == NONE:
-                taken = option
-                break
+                if t[option + FORMULAS] == t[option + FORMULAS_END] or all_true(t, events, option, p, NONE, first):
+                    taken = option
+                    break
+                option += OPTION
+                continue
             row = t[option + TARGET] * size - low
             while x < stop:
                 if (
                     known.ends[row + x] < limit
                     and fits(t, events, option, p, x, first)
-                    and not (linked and has_failed(t, events, known, option, row + x, x, first - low))
+                    and not (linked and leads_nowhere(t, events, known, found, option, row + x, p, x, first, length))
                 ):
                     taken = option
                     break
@@ -327,14 +309,15 @@ def find(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, found: Walke
             option += OPTION
             x = instant
         s[WORK] += 1
+        if s[WORK] > s[MOST]:
+            return NONE
         if taken == NONE:
             if length == 0:
                 return 0
-            known.failed[state * size + p - low] = first - low
-            for place in range(len(events.held)):
-                known.held[place, state * size + p - low] = events.held[place]
+            remember(events, known, state * size + p - low, first)
             length -= 1
-            let_go(t, events, found, start, length)
+            for slot in range(slots):
+                events.kept[slot] = found.kept[slot, length]
             option, x = found.options[start + length], found.positions[start + length] + 1
             state, p, instant, stop = 0, NONE, first, first + 1
             if length > 0:
@@ -350,10 +333,6 @@ def find(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, found: Walke
         found.positions[start + length], found.variables[start + length] = x, t[taken + BOUND]
         if linked:
             found.options[start + length], found.instants[start + length] = taken, instant
-        if t[taken + HOLDS] != NONE:
-            events.held[t[taken + HOLDS]] = x
-        if t[taken + HOLDS_FIRST] != NONE and events.held[t[taken + HOLDS_FIRST]] == NONE:
-            events.held[t[taken + HOLDS_FIRST]] = x
         length += 1
         p, state = x, t[taken + TARGET]
         record = RECORDS + state * STATE
@@ -380,34 +359,66 @@ def find(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, found: Walke
     return length
 
 
-def has_failed(t: Ints, events: WalkEvents, known: KnownOfPiece, option: int, place: int, x: int, first: int) -> bool:
-    """Whether no match of the first event goes on at a place, the state to which the option leads by event `x`, with
-    the events that are held then.
+def leads_nowhere(
+    t: Ints,
+    events: WalkEvents,
+    known: KnownOfPiece,
+    found: Walked,
+    option: int,
+    place: int,
+    p: int,
+    x: int,
+    first: int,
+    length: int,
+) -> bool:
+    """Whether formulas are not all true of event `x`, or no match of the first event goes on at the place, the state to
+    which the option leads by it, with what is kept then. Else that is kept, and in `found` what was before.
     """
-    if known.failed[place] != first:
+    slots = len(events.kept)
+    for slot in range(slots):
+        found.kept[slot, length] = events.kept[slot]
+    if t[option + KEEPS] < t[option + KEEPS_END]:
+        keep(t, events, option, x)
+    is_true = t[option + FORMULAS] == t[option + FORMULAS_END] or all_true(t, events, option, p, x, first)
+    if is_true and not has_failed(events, known, place, first):
         return False
-    for held in range(len(events.held)):
-        then = events.held[held]
-        if held == t[option + HOLDS] or (held == t[option + HOLDS_FIRST] and then == NONE):
-            then = x
-        if known.held[held, place] != then:
-            return False
+    for slot in range(slots):
+        events.kept[slot] = found.kept[slot, length]
     return True
 
 
-def let_go(t: Ints, events: WalkEvents, found: Walked, start: int, length: int) -> None:
-    """Of a match that had one event more: what is held without it."""
-    i = start + length
-    place = t[found.options[i] + HOLDS_FIRST]
-    if place != NONE and events.held[place] == found.positions[i]:
-        events.held[place] = NONE
-    place = t[found.options[i] + HOLDS]
-    if place == NONE:
-        return
-    i -= 1
-    while i >= start and t[found.options[i] + HOLDS] != place:
-        i -= 1
-    events.held[place] = found.positions[i] if i >= start else NONE
+def entry(events: WalkEvents, known: KnownOfPiece, place: int) -> int:
+    """Where a state and an event, with what is kept, may be remembered: others may take the same room."""
+    if len(events.kept) == 0:
+        return place
+    found = place & LOW_BITS
+    for slot in range(len(events.kept)):
+        found = (found * 31 + (events.kept[slot] & LOW_BITS)) & LOW_BITS
+    return found % len(known.failed)
+
+
+def remember(events: WalkEvents, known: KnownOfPiece, place: int, first: int) -> None:
+    """That no match of the first event goes on at a place, with what is kept."""
+    i = entry(events, known, place)
+    known.failed[i] = first
+    if len(events.kept) > 0:
+        known.places[i] = place
+        for slot in range(len(events.kept)):
+            known.kept[slot, i] = events.kept[slot]
+
+
+def has_failed(events: WalkEvents, known: KnownOfPiece, place: int, first: int) -> bool:
+    """Whether that is remembered."""
+    i = entry(events, known, place)
+    if known.failed[i] != first:
+        return False
+    if len(events.kept) > 0:
+        if known.places[i] != place:
+            return False
+        for slot in range(len(events.kept)):
+            if known.kept[slot, i] != events.kept[slot]:
+                return False
+    return True
 
 
 def after(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, state: int, p: int, first: int) -> int:

@@ -43,16 +43,18 @@ INLINED: Final = frozenset(["goes_on", "leads", "loop_end", "next_way_out", "run
 
 
 class KnownOfPiece(NamedTuple):
-    """Of a piece, by state and event. `failed`: the last first event, from `LOW`, from which no match goes on there,
-    with those `held` then, a row for each (both empty where no test is of either). `runs`: the last event of the
-    state's loop, if all tests of the first event are passed (empty where no state has a loop with such tests).
+    """Of a piece, by state and event: `ends`, `nexts`, and `runs`, the last event of the state's loop, if all tests of
+    the first event are passed (empty where no state has a loop with such tests). `failed`: the last first event from
+    which no match goes on there (empty where nothing asks). Where a match keeps anything, that is of as many states and
+    events as there is room for, which are in `places`, with what was `kept` then, a row for each slot.
     """
 
     ends: Small
     nexts: Small
-    failed: Small
-    held: Ints
     runs: Small
+    failed: Small
+    places: Ints
+    kept: Ints
 
 
 def run_of(t: Ints, s: Ints, events: WalkEvents, runs: Small, state: int, p: int, x: int) -> int:
@@ -175,6 +177,6 @@ def leads(
     for option in range(options, end, OPTION):
         if t[option + TARGET] != NONE and fits(t, events, option, p, x, first):
             place = t[option + TARGET] * size + x - low
-            if known.ends[place] < s[REACH] - low and known.failed[place] != first - low:
+            if known.ends[place] < s[REACH] - low and known.failed[place] != first:
                 return True
     return False

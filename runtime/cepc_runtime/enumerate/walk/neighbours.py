@@ -1,5 +1,6 @@
-"""Conditions on an event that is read next, where each comparison in them is of it and one other event: the one read
-just before it, the first of the match, or the first or last so far of another variable.
+"""Conditions on an event that is read next: comparisons of it and one other event, which is the one read just before,
+the first of the match, or the first or last so far of another variable; and what else can be computed of these
+(formulas.py).
 """
 
 from __future__ import annotations
@@ -8,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from ...cheap_dataclass import dataclass
 from ...kernel.adjacent.tests import Comparison, comparison
-from ...sql.expression import Field, conjuncts, fields, rewrite
+from ...sql.expression import Field, conjuncts, fields_outside_aggregates, rewrite
+from .formulas import Formula, HeldEvent, formula_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -18,18 +20,7 @@ if TYPE_CHECKING:
     from ..checks import Check
     from ..condition import Condition
     from ..pattern import IndexedPositions
-
-
-@dataclass(frozen=True, slots=True)
-class HeldEvent:
-    """The first or last event so far that is bound to the variable, which the event read next is not."""
-
-    variable: str
-    at: OneOf["first", "last"]
-
-
-if TYPE_CHECKING:
-    Place = OneOf["later", "earlier", "first", "nowhere", "far"] | HeldEvent
+    from .formulas import Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,50 +82,47 @@ def bindings_of(pattern: IndexedPositions) -> tuple[Bindings, ...] | None:
     return tuple(Bindings(*of, initial, single) for of in zip(last, before, surely, strict=True))
 
 
-def vacuous(condition: Condition, bindings: Bindings) -> bool:
-    """Whether a condition has a variable to which nothing is bound in the state."""
-    return any(not bindings.binds(variable) for variable in condition.variables)
-
-
 def tests_on(
     checks: Iterable[Check],
     conditions: tuple[Condition, ...],
     bindings: Bindings,
-    variable: str,
-    *,
-    holds: bool,
-) -> tuple[PairTest, ...] | Condition:
-    """What is to be true of an event of the variable that is read in the state, given what is checked then; a condition
-    that says something else where there is one. `holds`: events of other variables may be held.
+    variable: str | None,
+) -> tuple[tuple[PairTest, ...], tuple[Formula, ...]] | Condition:
+    """What is to be true of an event of the variable that is read in the state, or without one of a match that ends
+    there, given what is checked then; a condition that says something else where there is one.
     """
-    found: dict[PairTest, None] = {}
+    tests: dict[PairTest, None] = {}
+    formulas: dict[Formula, None] = {}
     for check in checks:
-        condition = conditions[check.condition]
-        if any(name != variable and not bindings.binds(name) for name in condition.variables):
+        condition, new = conditions[check.condition], check.extent == "new"
+        if any(name != variable and not bindings.binds(name) for name in condition.of):
             continue  # there is no tuple: the condition holds
-        if check.extent != "new" and not _alone(condition, bindings, variable):
+        if not new and variable in condition.eaches and bindings.binds(variable):
+            return condition  # there are tuples without the event
+        if not new and any(aggregate.running for aggregate in condition.aggregates):
             return condition
-        places = {key: _place(key, condition, bindings, variable, check.extent == "new") for key in condition.keys}
+        places = {key: _place(key, condition, bindings, variable, new) for key in condition.keys}
         if "nowhere" in places.values():  # there is none with the event
             continue
-        if not holds and any(isinstance(place, HeldEvent) for place in places.values()):
-            return condition
-        tests = _tests(condition.plan.expression, places)
-        if tests is None:
-            return condition
-        found |= dict.fromkeys(tests)
-    return tuple(found)
+        for part in conjuncts(condition.plan.expression):
+            test = _test(part, places) if new or _is_in_every(variable, condition) else None
+            formula = formula_of(part, places) if test is None else None
+            if test is not None:
+                tests[test] = None
+            elif formula is not None:
+                formulas[formula] = None
+            else:
+                return condition
+    return tuple(tests), tuple(formulas)
 
 
-def _alone(condition: Condition, bindings: Bindings, variable: str) -> bool:
-    """Whether every tuple of the condition has the event of the variable that is read in the state."""
-    if variable in condition.eaches:
-        return not bindings.binds(variable)
-    return any(name == variable for name, *_ in condition.lasts)
+def _is_in_every(variable: str | None, condition: Condition) -> bool:
+    """Whether every tuple of the condition has the event of the variable, before which no other was bound to it."""
+    return variable in condition.eaches or any(name == variable for name, *_ in condition.lasts)
 
 
-def _place(key: FieldKey, condition: Condition, bindings: Bindings, variable: str, new: bool) -> Place:
-    """Which event a field of the condition is of when an event of the variable is read in the state."""
+def _place(key: FieldKey, condition: Condition, bindings: Bindings, variable: str | None, new: bool) -> Place:
+    """Which event a field of the condition is of when an event of the variable is read in the state, or none is."""
     name = key.variable
     if name is None or key.places:
         return "far"
@@ -171,23 +159,19 @@ def _own_place(key: FieldKey, condition: Condition, bindings: Bindings, new: boo
     return "earlier" if name not in bindings.before else "far"
 
 
-def _tests(expression: Expression, places: Mapping[FieldKey, Place]) -> tuple[PairTest, ...] | None:
-    """The condition as tests; None where it is something else."""
-    found: list[PairTest] = []
-    for part in conjuncts(expression):
-        others = {places[field.key] for field in fields(part)} - {"later"}
-        compared = comparison(rewrite(part, lambda node: _placed(node, places)))
-        if len(others) != 1 or compared is None or compared.later.type != compared.earlier.type:
-            return None
-        match others.pop():
-            case "earlier" | "first" | HeldEvent() as other:
-                found.append(PairTest(compared, other))
-            case _:
-                return None
-    return tuple(found)
+def _test(part: Expression, places: Mapping[FieldKey, Place]) -> PairTest | None:
+    """A part of a condition as a test; None where it is something else."""
+    others = {places[field.key] for field in fields_outside_aggregates(part)} - {"later"}
+    compared = comparison(rewrite(part, lambda node: _placed(node, places)))
+    if len(others) != 1 or compared is None or compared.later.type != compared.earlier.type:
+        return None
+    match others.pop():
+        case "earlier" | "first" | HeldEvent() as other:
+            return PairTest(compared, other)
+    return None
 
 
 def _placed(node: Expression, places: Mapping[FieldKey, Place]) -> Expression:
-    if not isinstance(node, Field):
+    if not isinstance(node, Field) or node.key not in places:  # one that an aggregate adds up
         return node
     return Field("later" if places[node.key] == "later" else "earlier", node.column, "each", node.type)

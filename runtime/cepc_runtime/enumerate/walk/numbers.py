@@ -1,47 +1,110 @@
-"""Both sides of each test as numbers that compare as the values do."""
+"""What tests compare and formulas compute with, as numbers of events: integers, or float64."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from ...kernel.adjacent.tests import evaluate_side, shared_ranks
-from ...numbers.columns import flat, nulls
+from ...numbers.columns import approximate, flat, low_words, nulls
 from ...sql.expression import Field, variables
+from .formulas import is_real
 from .reading import NULL
 
 if TYPE_CHECKING:
-    from ...numbers.columns import Ints
+    from ...numbers.columns import Floats, Ints
     from ...sql.expression import Expression
+    from ...sql.types import DataType
     from ..timeline import Timeline
     from .neighbours import PairTest
     from .states import Walk
 
 
-class Sides:
-    """The numbers, a row for each side of a test: `rows[test]` says which two. Sides that are the same column of the
-    same events are one row. Raises EvaluationError.
-    """
+MOST: Final = 1 << 62
+"""No integer that is added up or computed is as large."""
 
-    def __init__(self, walk: Walk, timeline: Timeline, table: Any) -> None:
-        self._timeline, self._table = timeline, table
-        self._found: dict[tuple[str | Expression, frozenset[int]], int | None] = {}
-        self._numbers: list[Ints] = []
-        self.rows: dict[PairTest, tuple[int, int]] = {test: self._of(test, *walk.tested(test)) for test in walk.tests}
+
+class NotComputedError(Exception):
+    """The numbers at hand are too large, or too special, to be computed while a match is walked."""
+
+
+class NumberRow(NamedTuple):
+    """The numbers of all events, and between which they lie."""
+
+    number: int
+    low: float
+    high: float
+
+
+class NumberRows:
+    """NumberRows of integers, NULL for null, and of reals, NaN for null."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        self._length = timeline.length
+        self._integers: list[Ints] = []
+        self._reals: list[Floats] = []
 
     @property
-    def numbers(self) -> Ints:
-        shape = len(self._numbers), self._timeline.length
-        return np.stack(self._numbers) if self._numbers else np.empty(shape, dtype=np.int64)
+    def integers(self) -> Ints:
+        return np.stack(self._integers) if self._integers else np.empty((0, self._length), dtype=np.int64)
+
+    @property
+    def reals(self) -> Floats:
+        return np.stack(self._reals) if self._reals else np.empty((0, self._length))
+
+    def keep(self, integers: Ints) -> int:
+        """A row of integers as it is."""
+        self._integers.append(integers)
+        return len(self._integers) - 1
+
+    def put(self, events: Ints, integers: Ints, other: int) -> int:
+        """A row of integers of these events, and of another one for all others."""
+        row = np.full(self._length, other, dtype=np.int64)
+        row[events] = integers
+        return self.keep(row)
+
+    def of(self, events: Ints, column: Any, type_: DataType) -> NumberRow:
+        """The values of these events as they are computed with: integers, of a DECIMAL unscaled, or reals. Raises
+        NotComputedError.
+        """
+        some = ~nulls(column)
+        if not is_real(type_):
+            integers = integers_of(column)[some]
+            row = self.put(events[some], integers, NULL)
+            return NumberRow(row, int(integers.min(initial=0)), int(integers.max(initial=0)))
+        found = approximate(column)[some]
+        if not np.isfinite(found).all():
+            raise NotComputedError
+        reals = np.full(self._length, np.nan)
+        reals[events[some]] = found
+        self._reals.append(reals)
+        return NumberRow(len(self._reals) - 1, float(found.min(initial=0)), float(found.max(initial=0)))
+
+
+class Sides:
+    """Both sides of each test: `rows[test]` says which two rows of integers. Sides that are the same column of the same
+    events are one row. Raises EvaluationError.
+    """
+
+    def __init__(self, walk: Walk, timeline: Timeline, table: Any, rows: NumberRows) -> None:
+        self._timeline, self._table, self._rows = timeline, table, rows
+        self._found: dict[tuple[str | Expression, frozenset[int]], int | None] = {}
+        self.rows: dict[PairTest, tuple[int, int]] = {
+            test: self._of(test, walk.letters_of(test, "later"), walk.letters_of(test, test.other))
+            for test in walk.tests
+        }
 
     def _of(self, test: PairTest, later: frozenset[int], earlier: frozenset[int]) -> tuple[int, int]:
         left, right = self._side(test.comparison.later, later), self._side(test.comparison.earlier, earlier)
         if left is not None and right is not None:
             return left, right
-        ranks = shared_ranks(test.comparison, self._table, self._events(later), self._events(earlier))
-        return self._kept(np.where(ranks[0] < 0, NULL, ranks[0])), self._kept(np.where(ranks[1] < 0, NULL, ranks[1]))
+        events = self._timeline.events_of_any(later), self._timeline.events_of_any(earlier)
+        ranks = shared_ranks(test.comparison, self._table, *events)
+        return self._rows.keep(np.where(ranks[0] < 0, NULL, ranks[0])), self._rows.keep(
+            np.where(ranks[1] < 0, NULL, ranks[1])
+        )
 
     def _side(self, expression: Expression, letters: frozenset[int]) -> int | None:
         """The row of a side's values themselves, if they are or can be seen as integers. Those of a mere column, which
@@ -49,32 +112,26 @@ class Sides:
         """
         key = (expression.column, frozenset[int]()) if isinstance(expression, Field) else (expression, letters)
         if key not in self._found:
-            numbers = self._values(expression, letters)
-            self._found[key] = None if numbers is None else self._kept(numbers)
+            self._found[key] = self._values(expression, letters)
         return self._found[key]
 
-    def _values(self, expression: Expression, letters: frozenset[int]) -> Ints | None:
+    def _values(self, expression: Expression, letters: frozenset[int]) -> int | None:
         if isinstance(expression, Field):
-            return ordered(flat(self._table.column(expression.column)))
-        events = self._events(letters)
+            every = ordered(flat(self._table.column(expression.column)))
+            return None if every is None else self._rows.keep(every)
+        events = self._timeline.events_of_any(letters)
         (name,) = variables(expression)
         found = ordered(evaluate_side(expression, self._table, name, events))
-        if found is None:
-            return None
-        numbers = np.full(self._timeline.length, NULL, dtype=np.int64)
-        numbers[events] = found
-        return numbers
+        return None if found is None else self._rows.put(events, found, NULL)
 
-    def _kept(self, numbers: Ints) -> int:
-        self._numbers.append(numbers)
-        return len(self._numbers) - 1
 
-    def _events(self, letters: frozenset[int]) -> Ints:
-        """The events that satisfy one of the letters."""
-        some = np.zeros(self._timeline.length, dtype=np.bool_)
-        for letter in letters:
-            some |= self._timeline.satisfies(letter)
-        return np.flatnonzero(some)
+def integers_of(column: Any) -> Ints:
+    """The values of a column as integers, of a DECIMAL unscaled, and anything for null. Raises NotComputedError."""
+    if pa.types.is_date32(column.type):
+        column = column.cast(pa.int32())
+    if np.abs(approximate(column)).max(initial=0) >= MOST:
+        raise NotComputedError
+    return low_words(column)
 
 
 def ordered(column: Any) -> Ints | None:
@@ -84,11 +141,11 @@ def ordered(column: Any) -> Ints | None:
         values = column.fill_null(0.0).to_numpy(zero_copy_only=False) + 0.0  # -0.0 + 0.0 is 0.0
         values[np.isnan(values)] = np.nan
         bits = values.view(np.int64)
-        numbers = np.where(bits < 0, bits ^ ((1 << 63) - 1), bits)
+        found = np.where(bits < 0, bits ^ ((1 << 63) - 1), bits)
     elif pa.types.is_signed_integer(kind):
-        numbers = np.asarray(column.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int64)
-        if np.any(numbers == NULL):
+        found = np.asarray(column.fill_null(0).to_numpy(zero_copy_only=False), dtype=np.int64)
+        if np.any(found == NULL):
             return None
     else:
         return None
-    return np.where(nulls(column), NULL, numbers) if column.null_count else numbers
+    return np.where(nulls(column), NULL, found) if column.null_count else found

@@ -16,7 +16,8 @@ REACH: Final = 7  # what is before it fits in a match with the last first event
 MATCHES: Final = 8
 WRITTEN: Final = 9
 WORK: Final = 10
-COUNTERS: Final = 11
+MOST: Final = 11  # work after which it ends, wherever it is
+COUNTERS: Final = 12
 
 # of a state: the next instant with an event that it may not skip; of the instant that was looked at last the beginning
 # and what was found; and from which to which event of its loop no match goes on that begins with DEAD

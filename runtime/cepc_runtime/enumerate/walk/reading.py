@@ -8,11 +8,9 @@ from ...kernel.adjacent.tests import DIFFERENT, EQUAL, GREATER, GREATER_EQUAL, L
 from .records import (
     BEFORE,
     FIRST,
-    FREE,
     GAP,
     LATER,
     LETTERS,
-    LOOKED,
     NONE,
     OF,
     OPERATOR,
@@ -22,16 +20,10 @@ from .records import (
     TEST,
     TESTS,
     TESTS_END,
-    WAY,
-    WAY_LETTERS,
-    WAY_TESTS,
-    WAY_TESTS_END,
-    WAYS,
-    WAYS_END,
 )
 
 if TYPE_CHECKING:
-    from ...numbers.columns import Ints
+    from ...numbers.columns import Floats, Ints
 
 INLINED: Final = frozenset(["wider"])
 
@@ -44,9 +36,9 @@ WIDTH: Final = 4
 class WalkEvents(NamedTuple):
     """Of each event its letters as bits, its tick, and where its instant begins and ends; where groups begin.
     `numbers`: what tests compare, NULL for null. `gaps`: by option with a NOT, where the event after each must lie
-    before. `held`: the events of the match so far that are held, NONE where there is none, or no match. Of blocks of
-    events (blocks.py) the letters that some event has, the least and the greatest of each row of numbers, and where
-    each level begins.
+    before. `kept`: what the match so far keeps in mind, first the events that are held, NONE where there is none, or no
+    match. Of blocks of events (blocks.py) the letters that some event has, the least and the greatest of each row of
+    numbers, and where each level begins.
     """
 
     letters: Ints
@@ -56,11 +48,25 @@ class WalkEvents(NamedTuple):
     group_starts: Ints
     numbers: Ints
     gaps: Ints
-    held: Ints
+    kept: Ints
+    means: FormulaMeans
     some_letters: Ints
     least: Ints
     greatest: Ints
     levels: Ints
+
+
+class FormulaMeans(NamedTuple):
+    """What a match keeps that has read nothing, and room for what it keeps; numbers of events that are no integers, NaN
+    for null; constants, and registers of integers and of reals.
+    """
+
+    fresh: Ints
+    spare: Ints
+    numbers: Floats
+    constants: Floats
+    integers: Ints
+    reals: Floats
 
 
 def fits(t: Ints, events: WalkEvents, option: int, p: int, x: int, first: int) -> bool:
@@ -83,7 +89,7 @@ def passes(t: Ints, events: WalkEvents, tests: int, end: int, p: int, x: int, fi
         elif of == FIRST:
             other = first
         else:
-            other = events.held[of - PLACES]
+            other = events.kept[of - PLACES]
         if other == NONE:
             continue
         later, earlier = events.numbers[t[test + LATER], x], events.numbers[t[test + OTHER], other]
@@ -105,20 +111,6 @@ def passes(t: Ints, events: WalkEvents, tests: int, end: int, p: int, x: int, fi
         if not holds:
             return False
     return True
-
-
-def stays(t: Ints, events: WalkEvents, record: int, p: int, x: int, first: int) -> bool:
-    """Whether event `x` may not be skipped after event `p` in the state of the record."""
-    letters = events.letters[x]
-    if letters & t[record + FREE] != 0:
-        return True
-    if letters & t[record + LOOKED] != 0:
-        for way in range(t[record + WAYS], t[record + WAYS_END], WAY):
-            if letters & t[way + WAY_LETTERS] != 0 and passes(
-                t, events, t[way + WAY_TESTS], t[way + WAY_TESTS_END], p, x, first
-            ):
-                return True
-    return False
 
 
 # ---- many events at once ---------------------------------------------------------------------------------------------
@@ -147,30 +139,22 @@ def some_may_fit(t: Ints, events: WalkEvents, block: int, options: int, end: int
 
 
 def some_may_pass(t: Ints, events: WalkEvents, block: int, tests: int, end: int, p: int, first: int) -> bool:
-    """Whether some event of the block may pass the tests: those of event `p` and of the first, where they are given.
-    Nothing is held where this is asked.
+    """Whether some event of the block may pass the tests: those of event `p`, of the first and of those that are held,
+    where they are given.
     """
     for test in range(tests, end, TEST):
-        other = p if t[test + OF] == BEFORE else first
+        of = t[test + OF]
+        if of == BEFORE:
+            other = p
+        elif of == FIRST:
+            other = first
+        else:
+            other = events.kept[of - PLACES]
         if other != NONE:
             earlier = events.numbers[t[test + OTHER], other]
             if earlier == NULL or not some_may_hold(events, block, t[test + LATER], t[test + OPERATOR], earlier):
                 return False
     return True
-
-
-def some_may_stay(t: Ints, events: WalkEvents, record: int, block: int, p: int, first: int) -> bool:
-    """Whether some event of the block may be one that may not be skipped after event `p` in the state of the record."""
-    letters = events.some_letters[block]
-    if letters & t[record + FREE] != 0:
-        return True
-    if letters & t[record + LOOKED] != 0:
-        for way in range(t[record + WAYS], t[record + WAYS_END], WAY):
-            if letters & t[way + WAY_LETTERS] != 0 and some_may_pass(
-                t, events, block, t[way + WAY_TESTS], t[way + WAY_TESTS_END], p, first
-            ):
-                return True
-    return False
 
 
 def some_may_fail(t: Ints, events: WalkEvents, block: int, tests: int, end: int, first: int) -> bool:

@@ -10,12 +10,14 @@ from ...kernel.machine_code import run_function
 from ..standing import Matches
 from . import loop
 from .blocks import blocks_of, no_blocks
+from .instructions import Instructions
 from .loop import FINISHED, FULL, SHORT, Walked
 from .loops import KnownOfPiece
-from .numbers import Sides
-from .progress import AT, COUNTERS, GROUP, HIGH, LOW, MATCHES, MEMORY, WORK, WRITTEN
-from .reading import WalkEvents
-from .records import NONE, table_of
+from .numbers import NumberRows, Sides
+from .progress import AT, COUNTERS, GROUP, HIGH, LOW, MATCHES, MEMORY, MOST, WORK, WRITTEN
+from .reading import FormulaMeans, WalkEvents
+from .table import OptionParts, table_of
+from .tallies import Tallies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 
 PIECE: Final = 1 << 20
 """Numbers kept of a piece, where matches are not longer."""
+REMEMBERED: Final = 1 << 18
+"""From where no match goes on is remembered so often at most, where anything is kept."""
 LEAST: Final = 1 << 12
 """First events of a piece at least."""
 EVENTS_OF_MATCH: Final = 16
@@ -39,7 +43,8 @@ EVENTS_OF_MATCH: Final = 16
 
 class Walking:
     """One query over one timeline. `span` bounds a match; `after` is what AFTER MATCH SKIP says, and `numbering`
-    numbers the matches. Raises EvaluationError where a test cannot be evaluated for some event.
+    numbers the matches. Raises EvaluationError where a test cannot be evaluated for some event, NotComputedError where
+    numbers are too large for formulas.
     """
 
     def __init__(
@@ -55,28 +60,33 @@ class Walking:
         numbering: Numbering | None = None,
     ) -> None:
         self._walk, self._pattern, self._timeline, self._numbering = walk, pattern, timeline, numbering
-        sides = Sides(walk, timeline, evaluator.table)
-        self._table = table_of(walk, pattern, sides.rows, span, after)
-        self._events = self._prepared(sides, guards)
+        rows = NumberRows(timeline)
+        sides = Sides(walk, timeline, evaluator.table, rows)
+        bound = {variable: timeline.events_of_any(walk.letters_bound(variable)) for variable in pattern.variables}
+        tallies = Tallies(bound, walk.held, rows, timeline, evaluator)
+        instructions = Instructions(walk, timeline, evaluator.table, rows, tallies)
+        self._table = table_of(walk, pattern, OptionParts(sides.rows, tallies.keeps, instructions.of), span, after)
+        self._events = self._prepared(rows, guards, tallies, instructions)
 
     def matches(self, means: SearchMeans) -> Iterator[Matches]:
         """The matches, in batches of matches of one length."""
-        states, length = len(self._walk.states), self._timeline.length
+        states, length, slots = len(self._walk.states), self._timeline.length, len(self._events.kept)
         least = max(PIECE // states, LEAST)
         run = run_function(loop, states * length)
         progress = np.zeros(COUNTERS + MEMORY * states, dtype=np.int64)
         progress[GROUP] = -1
-        linked, looped, held = self._walk.is_linked, self._walk.loops, len(self._walk.held)
-        known = _knowledge(0, linked, looped, held)
-        found = _room(means.block, EVENTS_OF_MATCH * means.block, linked)
+        linked, looped = self._walk.is_linked, self._walk.loops
+        known = _knowledge(0, linked, looped, slots)
+        found = _room(means.block, EVENTS_OF_MATCH * means.block, linked, slots)
         end = None
         while end != FINISHED:
+            progress[MOST] = means.budget.left
             end = run(self._table, progress, self._events, known, found, least)
             means.budget.spend(tried=int(progress[WORK]), partial=0)
             if end == SHORT:
-                known = _knowledge(int(progress[HIGH] - progress[LOW]) * states, linked, looped, held)
+                known = _knowledge(int(progress[HIGH] - progress[LOW]) * states, linked, looped, slots)
             if end == FULL and not progress[MATCHES]:  # a match of more events than there is room for
-                found = _room(means.block, 2 * len(found.positions), linked)
+                found = _room(means.block, 2 * len(found.positions), linked, slots)
             elif end in (FULL, FINISHED):
                 means.budget.spend(tried=0, partial=int(progress[WRITTEN]))
                 means.reached(progress[AT] / max(length, 1))
@@ -94,23 +104,28 @@ class Walking:
             number = None if numbers is None else numbers[some]
             yield Matches(self._pattern.variables, found.positions[places], found.variables[places], number)
 
-    def _prepared(self, sides: Sides, guards: Guards) -> WalkEvents:
+    def _prepared(self, rows: NumberRows, guards: Guards, tallies: Tallies, instructions: Instructions) -> WalkEvents:
         """The events as the loop reads them."""
-        timeline, walk = self._timeline, self._walk
+        timeline, walk, numbers = self._timeline, self._walk, rows.integers
         letters = np.zeros(timeline.length, dtype=np.int64)
         for place, letter in enumerate(walk.letters):
             letters |= timeline.satisfies(letter).astype(np.int64) << place
         gaps = np.empty((len(walk.guards), timeline.length), dtype=np.int64)
         for row, forbidden in enumerate(walk.guards):
             gaps[row] = guards.free_until(forbidden, np.arange(timeline.length))
-        blocks = blocks_of(letters, sides.numbers) if walk.loops or walk.seeks else no_blocks()
+        blocks = blocks_of(letters, numbers) if walk.loops or walk.seeks else no_blocks()
+        fresh, registers = np.array(tallies.fresh, dtype=np.int64), instructions.registers
+        means = FormulaMeans(
+            fresh, fresh.copy(), rows.reals, instructions.constants, np.zeros(registers, dtype=np.int64),
+            np.full(registers, np.nan),
+        )  # fmt: skip
         return WalkEvents(
-            letters, timeline.ticks, timeline.instant_start, timeline.instant_end, timeline.group_starts, sides.numbers,
-            gaps, np.full(len(walk.held), NONE), *blocks,
+            letters, timeline.ticks, timeline.instant_start, timeline.instant_end, timeline.group_starts, numbers, gaps,
+            fresh.copy(), means, *blocks,
         )  # fmt: skip
 
 
-def _room(matches: int, events: int, linked: bool) -> Walked:
+def _room(matches: int, events: int, linked: bool, slots: int) -> Walked:
     ways = events if linked else 0
     return Walked(
         np.empty(events, dtype=np.int64),
@@ -118,10 +133,13 @@ def _room(matches: int, events: int, linked: bool) -> Walked:
         np.empty(matches, dtype=np.int64),
         np.empty(ways, dtype=np.int64),
         np.empty(ways, dtype=np.int64),
+        np.empty((slots, max(events // EVENTS_OF_MATCH, EVENTS_OF_MATCH)), dtype=np.int64),
     )
 
 
-def _knowledge(size: int, linked: bool, looped: bool, held: int) -> KnownOfPiece:
+def _knowledge(size: int, linked: bool, looped: bool, slots: int) -> KnownOfPiece:
     ends, nexts, runs = (np.empty(n, dtype=np.int32) for n in (size, size, size if looped else 0))
-    failed = np.full(size if linked else 0, -1, dtype=np.int32)
-    return KnownOfPiece(ends, nexts, failed, np.empty((held, size), dtype=np.int64), runs)
+    remembered = min(size, REMEMBERED) if slots else size if linked else 0
+    failed = np.full(remembered, -1, dtype=np.int32)
+    places, kept = (np.empty(of, dtype=np.int64) for of in (remembered if slots else 0, (slots, remembered)))
+    return KnownOfPiece(ends, nexts, runs, failed, places, kept)

@@ -8,18 +8,22 @@ from typing import TYPE_CHECKING, Final
 from ...cheap_dataclass import dataclass
 from ...plan.select import SelectContiguous, SelectNext
 from ..checks import Check
+from ..condition import Condition
 from ..selection import due_so_far
-from .neighbours import HeldEvent, bindings_of, tests_on, vacuous
+from .formulas import HeldEvent, at_most
+from .neighbours import bindings_of, tests_on
+from .records import BEFORE, FIRST, PLACES, THIS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ...plan.automaton import Automaton
     from ...plan.positions import Edge, Guard
     from ...plan.select import Select
+    from ...sql.expression import Aggregate
     from ..checks import Checks
-    from ..condition import Condition
     from ..guards import Guards
+    from .formulas import Formula, Place
     from .neighbours import Bindings, PairTest
 
 MOST_LETTERS: Final = 62
@@ -28,12 +32,15 @@ MOST_STATES: Final = 256
 """Each has two numbers for each event of a piece."""
 MOST_HELD: Final = 4
 """Each has a number for each state and event of a piece."""
+MOST_AGGREGATES: Final = 8
+"""Each has one to three such numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A way on, in the order of preference: an event that satisfies all of the letters and passes the tests, bound to
-    the variable, as `edge` says, leads to `target`. Without an edge the match ends here.
+    """A way on, in the order of preference: an event that satisfies all of the letters and passes the tests, and with
+    which the formulas are true, bound to the variable, as `edge` says, leads to `target`. Without an edge the match
+    ends here if the formulas are true.
     """
 
     target: int = -1
@@ -41,15 +48,25 @@ class Option:
     variable: str | None = None
     letters: frozenset[int] = frozenset()
     tests: tuple[PairTest, ...] = ()
+    formulas: tuple[Formula, ...] = ()
     guards: tuple[Guard, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class TestedWay:
-    """An event of the letter that passes the tests may not be skipped."""
+    """An event of the letter that passes the tests, and with which, bound to the variable, the formulas are true, may
+    not be skipped.
+    """
 
     letter: int
+    variable: str
     tests: tuple[PairTest, ...]
+    formulas: tuple[Formula, ...]
+
+    @property
+    def is_free(self) -> bool:
+        """Whether no event of the letter may be skipped."""
+        return not self.tests and not self.formulas
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,34 +98,70 @@ class Walk:
                 found |= dict.fromkeys(tests)
         return tuple(found)
 
-    def tested(self, test: PairTest) -> tuple[frozenset[int], frozenset[int]]:
-        """The letters of the later and of the earlier events that the test is about."""
-        later: set[int] = set()
+    @property
+    def formulas(self) -> tuple[Formula, ...]:
+        """The different formulas."""
+        found: dict[Formula, None] = {}
+        for state in self.states:
+            for formulas in (*(option.formulas for option in state.options), *(way.formulas for way in state.ways)):
+                found |= dict.fromkeys(formulas)
+        return tuple(found)
+
+    def letters_of(self, asked: PairTest | Formula, place: Place) -> frozenset[int]:
+        """The letters of the events that a test or a formula finds in a place."""
+        found: set[int] = set()
         sources: set[int] = set()
         for number, state in enumerate(self.states):
-            ways = [way.letter for way in state.ways if test in way.tests]
-            options = [letter for option in state.options if test in option.tests for letter in option.letters]
-            later |= {*ways, *options}
+            ways = [way.letter for way in state.ways if asked in (*way.tests, *way.formulas)]
+            options = [option for option in state.options if asked in (*option.tests, *option.formulas)]
+            found |= {*ways, *(letter for option in options for letter in option.letters)}
             sources |= {number} if ways or options else set()
         every = tuple(option for state in self.states for option in state.options)
-        match test.other:
+        match place:
+            case "later":
+                return frozenset(found)
             case "first":
                 into = self.states[0].options
             case "earlier":
                 into = tuple(option for option in every if option.target in sources)
             case HeldEvent(variable=variable):
                 into = tuple(option for option in every if option.variable == variable)
-        return frozenset(later), frozenset(letter for option in into for letter in option.letters)
+            case _:
+                return frozenset()
+        return frozenset(letter for option in into for letter in option.letters)
+
+    def number_of(self, place: Place) -> int:
+        """What stands for the event of a place."""
+        match place:
+            case "later":
+                return THIS
+            case "earlier":
+                return BEFORE
+            case "first":
+                return FIRST
+            case HeldEvent():
+                return PLACES + self.held.index(place)
+        raise ValueError(f"no event: {place}")
+
+    def letters_bound(self, variable: str) -> frozenset[int]:
+        """The letters of the events that are bound to a variable."""
+        options = (option for state in self.states for option in state.options if option.variable == variable)
+        return frozenset(letter for option in options for letter in option.letters)
 
     @property
     def held(self) -> tuple[HeldEvent, ...]:
-        """Of what tests are that is held."""
-        return tuple(dict.fromkeys(test.other for test in self.tests if isinstance(test.other, HeldEvent)))
+        """Of what tests and formulas are that is held."""
+        places = (*(test.other for test in self.tests), *(place for f in self.formulas for place in f.places))
+        return tuple(dict.fromkeys(place for place in places if isinstance(place, HeldEvent)))
+
+    @property
+    def aggregates(self) -> tuple[Aggregate, ...]:
+        return tuple(dict.fromkeys(aggregate for formula in self.formulas for aggregate in formula.aggregates))
 
     @property
     def is_linked(self) -> bool:
         """Whether what may come next depends on more of a match than the event before."""
-        return not all(test.is_local for test in self.tests)
+        return bool(self.formulas) or not all(test.is_local for test in self.tests)
 
     @property
     def loops(self) -> bool:
@@ -117,17 +170,17 @@ class Walk:
 
     @property
     def seeks(self) -> bool:
-        """Whether tests say which events may be skipped, so that the next one is searched for from each."""
-        return any(way.tests for state in self.states for way in state.ways)
+        """Whether tests or formulas say which events may be skipped, so that the next is searched for from each."""
+        return any(not way.is_free for state in self.states for way in state.ways)
 
     def loop_of(self, number: int) -> int | None:
         """Which option of a state leads to itself; None where none does, or several, where no way out or on depends on
-        the first event, where an event may be skipped, and where events are held.
+        the first event, where an event may be skipped, and where events are held or anything is computed.
         """
         options = self.states[number].options
         loops = [place for place, option in enumerate(options) if option.target == number]
         linked = any(test.from_first for option in options for test in option.tests)
-        if not self.contiguous or self.held or number == 0 or len(loops) != 1 or not linked:
+        if not self.contiguous or self.held or self.formulas or number == 0 or len(loops) != 1 or not linked:
             return None
         return None if any(option.edge is None for option in options[: loops[0]]) else loops[0]
 
@@ -152,7 +205,7 @@ def walk_of(checks: Checks, guards: Guards, select: Select) -> Walk | NoWalk:
     if guards.any_late:
         return NoWalk("a NOT that is looked at when the match is complete")
     for condition in checks.conditions:
-        if condition.plan.scope is not None or condition.aggregates:
+        if condition.plan.scope is not None:
             return _unlike(condition)
     bindings = bindings_of(pattern)
     if bindings is None:
@@ -170,6 +223,8 @@ def walk_of(checks: Checks, guards: Guards, select: Select) -> Walk | NoWalk:
         return NoWalk(f"more than {MOST_LETTERS} letters")
     if isinstance(found, Walk) and len(found.held) > MOST_HELD:
         return NoWalk(f"conditions on more than {MOST_HELD} first or last events of other variables")
+    if isinstance(found, Walk) and len(found.aggregates) > MOST_AGGREGATES:
+        return NoWalk(f"conditions with more than {MOST_AGGREGATES} aggregates")
     return found
 
 
@@ -183,8 +238,10 @@ def _may_not_be_skipped(ways: Sequence[TestedWay], option: Option) -> bool:
     """Whether no event that the option reads may be skipped: then the next event of a match lies in the first instant
     that has such.
     """
-    tests = frozenset(option.tests)
-    return option.edge is None or any(way.letter in option.letters and tests.issuperset(way.tests) for way in ways)
+    required = {*option.tests, *option.formulas}
+    return option.edge is None or any(
+        way.letter in option.letters and required.issuperset((*way.tests, *way.formulas)) for way in ways
+    )
 
 
 def _unlike(condition: Condition) -> NoWalk:
@@ -212,25 +269,23 @@ class _States:
         return Walk(tuple(found), self._prefixes is None)
 
     def _state(self, place: int, prefix: int) -> WalkState | NoWalk:
+        ranked: list[tuple[int, int, Option]] = []
         if self._pattern.acceptances[place]:
-            for number in self._checks.at_end[place]:
-                if not vacuous(self._conditions[number], self._bindings[place]):
-                    return _unlike(self._conditions[number])
-        ranked: list[tuple[int, int, Option]] = [(a.rank, 1, Option()) for a in self._pattern.acceptances[place][:1]]
+            ending = self._required([Check(number, "all") for number in self._checks.at_end[place]], place, None)
+            if isinstance(ending, Condition):
+                return _unlike(ending)
+            ranked = [(a.rank, 1, Option(formulas=ending[1])) for a in self._pattern.acceptances[place][:1]]
         for number in self._pattern.leaving[place]:
             edge = self._pattern.edges[number]
-            tests = tests_on(
-                self._checks.on_edge[number],
-                self._conditions,
-                self._bindings[place],
-                edge.variable,
-                holds=self._prefixes is None,
-            )
-            if not isinstance(tests, tuple):
-                return _unlike(tests)
+            required = self._required(self._checks.on_edge[number], place, edge.variable)
+            if isinstance(required, Condition):
+                return _unlike(required)
+            tests, formulas = required
+            formulas += tuple(at_most(limit) for limit in self._checks.limits if limit.count.variable == edge.variable)
             for letters, after in self._steps(edge, prefix):
                 target = self._numbers.setdefault((edge.target, after), len(self._numbers))
-                ranked.append((edge.rank, 0, Option(target, number, edge.variable, letters, tests, edge.guards)))
+                option = Option(target, number, edge.variable, letters, tests, formulas, edge.guards)
+                ranked.append((edge.rank, 0, option))
         ways = self._ways(place, prefix)
         if not isinstance(ways, tuple):
             return _unlike(ways)
@@ -257,12 +312,16 @@ class _States:
             if step.source != prefix:
                 continue
             variable = self._prefixes.variables[step.variable]
-            due = self._unknown(place, variable)
-            tests = tests_on(due, self._conditions, self._bindings[place], variable, holds=False)
-            if not isinstance(tests, tuple):
-                return tests
-            found[TestedWay(step.letter, tests)] = None
+            required = self._required(self._unknown(place, variable), place, variable)
+            if isinstance(required, Condition):
+                return required
+            found[TestedWay(step.letter, variable, *required)] = None
         return tuple(found)
+
+    def _required(
+        self, due: Iterable[Check], place: int, variable: str | None
+    ) -> tuple[tuple[PairTest, ...], tuple[Formula, ...]] | Condition:
+        return tests_on(due, self._conditions, self._bindings[place], variable)
 
     def _unknown(self, place: int, variable: str) -> Iterator[Check]:
         """What must be true of the events so far with one of the variable, without what is known to be."""

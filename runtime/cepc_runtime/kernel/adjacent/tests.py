@@ -43,7 +43,7 @@ _TEXT_OR_ROLE: Final = re.compile(r"""('(?:[^'\\]|\\.)*+'|`[^`]*`)|\b(?:earlier|
 MOST_FAILING: Final = 1000
 """Pairs of a block without a value that are looked for one by one."""
 
-_OPERATORS: Final = {"<": LESS, "<=": LESS_EQUAL, ">": GREATER, ">=": GREATER_EQUAL, "=": EQUAL}
+OPERATORS: Final = {"<": LESS, "<=": LESS_EQUAL, ">": GREATER, ">=": GREATER_EQUAL, "=": EQUAL}
 _SWAPPED: Final = {LESS: GREATER, LESS_EQUAL: GREATER_EQUAL, GREATER: LESS, GREATER_EQUAL: LESS_EQUAL}
 
 
@@ -96,12 +96,12 @@ def comparison(expression: Expression) -> Comparison | None:
         case Call("not", (Call("=", (a, b)),)):
             sides = _sides(a, b)
             return None if sides is None else Comparison(DIFFERENT, *sides[:2])
-        case Call(operator, (a, b)) if operator in _OPERATORS:
+        case Call(operator, (a, b)) if operator in OPERATORS:
             sides = _sides(a, b)
             if sides is None:
                 return None
             later, earlier, swapped = sides
-            number = _OPERATORS[operator]
+            number = OPERATORS[operator]
             return Comparison(_SWAPPED.get(number, number) if swapped else number, later, earlier)
     return None
 
