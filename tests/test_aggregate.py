@@ -171,6 +171,14 @@ def test_averages_are_exact_quotients_rounded_once() -> None:
     )
 
 
+def test_an_average_that_is_too_small_for_a_double_has_no_sign() -> None:
+    assert repr(value(aggregate("avg", "A", DOUBLE), events_of(-5e-324, 0.0), DOUBLE)) == "0.0"
+    few, counts = np.array([-5e-324]), np.array([2])
+    assert repr(quotients(few, counts, 0, DOUBLE)[0].to_pylist()) == "[0.0]"
+    exact = np.array([Fraction(-1, 2**1074), None], dtype=object)[:1]
+    assert repr(quotients(exact, counts, 0, DOUBLE)[0].to_pylist()) == "[0.0]"
+
+
 def test_averages_of_doubles_survive_counts_beyond_all_doubles() -> None:
     events = events_of(*[1e300 if t % 2 else -1e300 for t in range(1100)])
     assert value(aggregate("avg", "A", DOUBLE), events, DOUBLE) == 0.0

@@ -626,6 +626,12 @@ def test_a_path_is_looked_at_and_what_is_none_is_refused() -> None:
 
 
 @pytest.mark.long
+def test_times_of_spark_are_looked_at(spark: SparkSession) -> None:
+    frame = spark.sql("SELECT TIMESTAMP '2026-01-01 10:00:01' AS at, 'buy' AS kind, ARRAY(DATE '2026-01-02') AS days")
+    columns = [line.split() for line in cepc.stream_of(frame, name="clicks").splitlines()]
+    assert {("at", "TIMESTAMP,"), ("kind", "STRING,"), ("days", "ARRAY<DATE>")} <= set(map(tuple, columns))
+
+
 def test_a_table_of_spark_is_looked_at(spark: SparkSession) -> None:
     frame = spark.createDataFrame(clicks().to_pandas().astype({"action": str}))
     text = cepc.stream_of(frame, "clicks")

@@ -86,7 +86,11 @@ ABOUT_SUMS = (
     "C.x > FIRST(B).x + LAST(B).x", "(C.x > B.x OR C.y < A.y)", "LAST(B).x > A.x", "B.x + PREV(B).x > A.x", "C.at - A.at < 4",
     "(B.x > A.x OR RUNNING SUM(B.x) > 6)", "(B.x <= PREV(B).x OR B.x <= A.x)", "(B.x > 2 OR RUNNING SUM(B.x) > 6)", "RUNNING SUM(B.x * 2) < 13", "RUNNING AVG(B.big) > 0",
     "RUNNING SUM(B.big) < 3000000000000000000", "10 / A.x + C.x > 4", "SUM(A.x) < SUM(B.x)", "RUNNING MAX(B.d) < 2.5", "RUNNING MAX(B.f) < 1.2",
-    "RUNNING SUM(B.f) < 2.4",
+    "RUNNING SUM(B.f) < 2.4", "CASE WHEN B.x > A.x THEN B.y > 0 ELSE B.x < 2 END", "ABS(B.x - A.x) < 2", "ABS(B.y - A.y) <= 1.4",
+    "(LAST(B).x IS NULL OR C.x > LAST(B).x)", "NOT (C.x > A.x AND C.y > A.y)", "-SUM(B.x) < -3", "B.x <=> A.x", "GREATEST(C.x, A.x) < 4",
+    "LEAST(C.y, A.y, 0.2) >= 0", "COALESCE(SUM(B.x), 0) >= A.x", "(C.kind < A.kind OR C.x < 3)", "C.x IN (A.x, 3, NULL)", "NOT C.x IN (A.x, 3)",
+    "NULLIF(A.x, 3) < C.x", "(A.kind IS NOT NULL AND B.y IS NULL OR B.x = A.x)", "IF(B.d > A.d, B.d, A.d + 1) < 3", "NOT (C.x <=> A.x)",
+    "(A.y IS NULL) <=> (C.y IS NULL)", "(B.y > 0) = (A.y > 0)",
 )  # fmt: skip
 SKIPS = "TO NEXT EVENT", "PAST LAST EVENT", "TO FIRST B", "TO LAST B", "FOR 1 s", "FOR 7 s"
 
@@ -349,7 +353,7 @@ def test_matches_with_conditions_that_are_computed_are_those_that_grow(monkeypat
     seen = compared(summing, sums, monkeypatch)
     assert seen["formulas"] > 0.6 * seen["queries"], seen
     assert seen["formulas that are computed"] > 0.5 * seen["queries"], seen
-    assert seen["matches of formulas"] > 1.5 * seen["queries"], seen
+    assert seen["matches of formulas"] > 1.2 * seen["queries"], seen
 
 
 @pytest.mark.parametrize("largest", [1.0, 1e3, 1e12])
@@ -405,7 +409,7 @@ WALKS = {
     "SEQ(A, B+, C) WHERE (C.x > A.x OR MAX(B.x) - MIN(B.x) < 3) SELECT NEXT": None,
     "SEQ(A, B+, C) WHERE C.x < SUM(B.x) SELECT NEXT": None,
     "SEQ(A, B+, C) WHERE C.x + A.x % 2 < COUNT(B) % 2 SELECT NEXT": "the condition C.x + A.x % 2 < COUNT(B) % 2",
-    "SEQ(A, B+, C) WHERE (C.kind < A.kind OR C.x < A.x) SELECT NEXT": "the condition C.kind < A.kind OR C.x < A.x",
+    "SEQ(A, B+, C) WHERE (C.kind < A.kind OR C.x < A.x) SELECT NEXT": None,
     "SEQ(A, B, B) WHERE LAST(B).x > A.x SELECT NEXT": "a condition with LAST that may hold in the end, and not before",
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from cepc_runtime.sql.types import quote_name
@@ -105,8 +106,11 @@ def _is_unread(field: Any) -> bool:
     from pyspark.errors import PySparkException
     from pyspark.sql.pandas.types import to_arrow_type
 
+    zone: dict[str, Any] = (
+        {"timezone": "UTC"} if "timezone" in signature(to_arrow_type).parameters else {}
+    )  # 4.3 needs it for times
     try:
-        to_arrow_type(field.dataType)
+        to_arrow_type(field.dataType, **zone)
     except PySparkException:
         return True
     return False

@@ -194,9 +194,9 @@ def rounds_once(totals: Floats, rests: Floats, error: Floats, counts: Floats | N
 
 
 def nearest(number: Fraction) -> float:
-    """The nearest double; infinity beyond the largest."""
+    """The nearest double; infinity beyond the largest, and 0.0 for what is too small, also below it."""
     try:
-        return number.numerator / number.denominator
+        return number.numerator / number.denominator + 0.0
     except OverflowError:
         return math.inf if number > 0 else -math.inf
 

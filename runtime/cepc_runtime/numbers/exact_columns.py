@@ -67,9 +67,11 @@ def quotients(
     if type_ == DOUBLE and scale == 0 and _divides_exactly(totals) and _divides_exactly(counts):
         divisors = counts.astype(np.float64)
         if rests is not None:
-            return pa.array(doubles.quotients(totals, rests, divisors), mask=absent), np.zeros_like(absent)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            return pa.array(totals.astype(np.float64) / divisors, mask=absent), np.zeros_like(absent)
+            found = doubles.quotients(totals, rests, divisors)
+        else:
+            with np.errstate(invalid="ignore", divide="ignore"):
+                found = totals.astype(np.float64) / divisors
+        return pa.array(found + 0.0, mask=absent), np.zeros_like(absent)  # -0.0 of what is too small is 0.0
     if rests is not None:
         totals = doubles.added(totals.astype(object), rests)
     exact = np.array(

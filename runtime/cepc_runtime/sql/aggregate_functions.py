@@ -264,7 +264,7 @@ AVG: Final = AggregateFunction(
     NativeSql(
         is_float,  # Spark rounds averages of integers and decimals on the way
         lambda text, _: f"NAMED_STRUCT('sum', SUM({text}), 'count', COUNT({text}))",
-        lambda name: f"SUM({name}.sum) / NULLIF(SUM({name}.count), 0)",
+        lambda name: f"SUM({name}.sum) / NULLIF(SUM({name}.count), 0) + 0D",  # -0.0 of what is too small is 0.0
     ),
     divided=True, also=("MEAN", "AVERAGE", "TRY_AVG"),
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """What formulas come to: plain functions, compiled like kernel/loop.py. `t` is the table.
 
-Integers and reals are in registers, NULL and NaN for null; what is true is 1, and 0 what is false or null.
+Integers and reals are in registers, NULL and NaN for null; what is true is 1, and what is false 0.
 """
 
 from __future__ import annotations
@@ -66,9 +66,14 @@ MULTIPLY_REALS: Final = 15
 DIVIDE_REALS: Final = 16
 COMPARE_INTEGERS: Final = 17  # as operator c says
 COMPARE_REALS: Final = 18
-AND: Final = 19
-OR: Final = 20
-REQUIRE: Final = 21  # nothing else matters where register a is not true
+CHOOSE_INTEGER: Final = 19  # a where register c is true, else b
+CHOOSE_REAL: Final = 20
+IS_NULL_INTEGER: Final = 21
+IS_NULL_REAL: Final = 22
+NOT: Final = 23
+AND: Final = 24
+OR: Final = 25
+REQUIRE: Final = 26  # nothing else matters where register a is not true
 
 NULL_REAL: Final = 0
 """A register of reals that nothing is written to."""
@@ -115,7 +120,7 @@ def all_true(t: Ints, events: WalkEvents, option: int, p: int, x: int, first: in
     for i in range(t[option + FORMULAS], t[option + FORMULAS_END], INSTRUCTION):
         do, to, a, b, c, d = t[i + DO], t[i + TO], t[i + A], t[i + B], t[i + C], t[i + D]
         if do == REQUIRE:
-            if integers[a] == 0:
+            if integers[a] != 1:
                 return False
         elif do == INTEGER_OF:
             event = event_of(events, a, p, x, first)
@@ -154,14 +159,32 @@ def all_true(t: Ints, events: WalkEvents, option: int, p: int, x: int, first: in
         elif do == DIVIDE_REALS:
             reals[to] = reals[a] / reals[b]
         elif do == COMPARE_INTEGERS:
-            integers[to] = integers[a] != NULL and integers[b] != NULL and compares(c, integers[a], integers[b])
+            none = integers[a] == NULL or integers[b] == NULL
+            integers[to] = NULL if none else compares(c, integers[a], integers[b])
         elif do == COMPARE_REALS:
-            integers[to] = reals[a] == reals[a] and reals[b] == reals[b] and compares(c, reals[a], reals[b])
-        elif do == AND:
-            integers[to] = integers[a] & integers[b]
+            none = reals[a] != reals[a] or reals[b] != reals[b]
+            integers[to] = NULL if none else compares(c, reals[a], reals[b])
+        elif do == CHOOSE_INTEGER:
+            integers[to] = integers[a] if integers[c] == 1 else integers[b]
+        elif do == CHOOSE_REAL:
+            reals[to] = reals[a] if integers[c] == 1 else reals[b]
+        elif do == IS_NULL_INTEGER:
+            integers[to] = integers[a] == NULL
+        elif do == IS_NULL_REAL:
+            integers[to] = reals[a] != reals[a]
+        elif do == NOT:
+            integers[to] = NULL if integers[a] == NULL else 1 - integers[a]
         else:
-            integers[to] = integers[a] | integers[b]
+            integers[to] = both(do, integers[a], integers[b])
     return True
+
+
+def both(do: int, a: int, b: int) -> int:
+    """AND or OR of what may be null."""
+    decides = 0 if do == AND else 1
+    if a == decides or b == decides:
+        return decides
+    return NULL if a == NULL or b == NULL else 1 - decides
 
 
 def compares(operator: int, a: float, b: float) -> bool:

@@ -20,17 +20,19 @@ from ...sql.types import (
     Interval,
     is_float,
     is_integer,
+    is_numeric,
     is_time,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from ...sql.expression import Expression, FieldKey
     from ...sql.types import DataType
     from ..count_limits import CountLimit
 
 COMPARED: Final = frozenset(("<", "<=", ">", ">=", "="))
+LOGIC: Final = frozenset(("and", "or", "not", "isnull", "isnotnull"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ def name_of(place: Place) -> str:
 def formula_of(part: Expression, places: Mapping[FieldKey, Place]) -> Formula | None:
     """A part of a condition whose fields are of events in these places; None where it is no formula."""
     own = {places[field.key] for field in _own_fields(part)}
-    if "far" in own or not _is_truth(part, places):
+    if "far" in own or not _is_number(part, places):
         return None
     return Formula(_placed(part, places), tuple(sorted(own, key=name_of)))
 
@@ -109,34 +111,28 @@ def _own_fields(expression: Expression) -> tuple[Field, ...]:
     return ()
 
 
-def _is_truth(part: Expression, places: Mapping[FieldKey, Place]) -> bool:
-    match part:
-        case Call("and" | "or", arguments):
-            return all(_is_truth(argument, places) for argument in arguments)
-        case Call("not", (Call("=") as equal,)):
-            return _is_truth(equal, places)
-        case Call(function, (a, b)) if function in COMPARED:
-            return a.type == b.type and _is_number(a, places) and _is_number(b, places)
-    return False
-
-
 def _is_number(part: Expression, places: Mapping[FieldKey, Place]) -> bool:
-    if not _has_number(part.type):
+    """Whether it is computed: what is true is a number, too."""
+    if not has_number(part.type):
         return False
-    if not aggregates(part) and len({places[field.key] for field in fields(part)}) <= 1:
-        return not isinstance(part, Literal) or part.value is not None
+    if _is_of_one_place(part, places):
+        return True
     match part:
         case Aggregate():
             return _is_kept(part)
-        case Call("cast", (inner,), type_):
-            return widens(inner.type, type_) and _is_number(inner, places)
-        case Call("+" | "-" | "*" | "/" as sign, (a, b)):
-            return _is_computed(sign, a.type, b.type, part.type) and all(_is_number(x, places) for x in (a, b))
+        case Call(function, (a, b)) if function in COMPARED and not has_number(a.type):
+            return a.type == b.type and _is_of_one_place(a, places) and _is_of_one_place(b, places)
+        case Call(function, arguments) if all(_is_number(argument, places) for argument in arguments):
+            return _is_computed(function, [argument.type for argument in arguments], part.type)
     return False
 
 
-def _has_number(type_: DataType) -> bool:
-    return is_integer(type_) or is_float(type_) or is_time(type_) or isinstance(type_, Decimal | Interval)
+def _is_of_one_place(part: Expression, places: Mapping[FieldKey, Place]) -> bool:
+    return not aggregates(part) and len({places[field.key] for field in fields(part)}) <= 1
+
+
+def has_number(type_: DataType) -> bool:
+    return is_numeric(type_) or is_time(type_) or type_ == BOOLEAN or isinstance(type_, Interval)
 
 
 def _is_kept(aggregate: Aggregate) -> bool:
@@ -146,7 +142,7 @@ def _is_kept(aggregate: Aggregate) -> bool:
         return False
     if function.adds:
         return argument is not None and not isinstance(argument.type, Interval)
-    return function.counts or (argument is not None and _has_number(argument.type))
+    return function.counts or (argument is not None and has_number(argument.type))
 
 
 def widens(type_: DataType, to: DataType) -> bool:
@@ -158,7 +154,23 @@ def widens(type_: DataType, to: DataType) -> bool:
     return type_ == FLOAT and to == DOUBLE
 
 
-def _is_computed(sign: str, a: DataType, b: DataType, result: DataType) -> bool:
+def _is_computed(function: str, arguments: Sequence[DataType], result: DataType) -> bool:
+    """Whether there are instructions for a function of numbers of these types."""
+    match function, arguments:
+        case "cast", [type_]:
+            return widens(type_, result)
+        case "+" | "-" | "*" | "/", [a, b]:
+            return _is_arithmetic(function, a, b, result)
+        case "negative" | "abs", [type_]:
+            return type_ == result and not isinstance(type_, Interval)
+        case "case", [*parts, _]:
+            return all(type_ == result for type_ in (*parts[1::2], arguments[-1]))
+        case "coalesce" | "greatest" | "least", _:
+            return all(type_ == result for type_ in arguments)
+    return function in (*COMPARED, "<=>", "in", *LOGIC) and len({*arguments}) == 1
+
+
+def _is_arithmetic(sign: str, a: DataType, b: DataType, result: DataType) -> bool:
     if sign == "/":
         return a == b == result == DOUBLE
     if isinstance(a, Decimal) and isinstance(b, Decimal) and isinstance(result, Decimal):

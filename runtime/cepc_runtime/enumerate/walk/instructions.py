@@ -5,14 +5,26 @@ from the least and the greatest that there can be.
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from ...kernel.adjacent.tests import DIFFERENT, OPERATORS, evaluate_side
+from ...kernel.adjacent.tests import (
+    DIFFERENT,
+    EQUAL,
+    GREATER,
+    LESS,
+    OPERATORS,
+    Comparison,
+    evaluate_side,
+    shared_ranks,
+)
 from ...numbers.columns import approximate
 from ...sql.evaluate import evaluate
-from ...sql.expression import Aggregate, Call, fields, variables
+from ...sql.expression import Aggregate, Call, Field, fields, rewrite, variables
 from ...sql.types import BIGINT, Decimal, integer_range, is_integer
 from .computing import (
     ADD_INTEGERS,
@@ -21,14 +33,19 @@ from .computing import (
     AVERAGE,
     AVERAGE_OF_DECIMALS,
     AVERAGE_OF_REALS,
+    CHOOSE_INTEGER,
+    CHOOSE_REAL,
     COMPARE_INTEGERS,
     COMPARE_REALS,
     CONSTANT,
     DIVIDE_REALS,
     INTEGER_OF,
+    IS_NULL_INTEGER,
+    IS_NULL_REAL,
     KEPT,
     MULTIPLY_INTEGERS,
     MULTIPLY_REALS,
+    NOT,
     OR,
     REAL_CONSTANT,
     REAL_OF,
@@ -38,19 +55,21 @@ from .computing import (
     SUM_OF_REALS,
     TO_REAL,
 )
-from .formulas import is_of_one_event, is_real, name_of
+from .formulas import has_number, is_of_one_event, is_real, name_of
 from .numbers import MOST, NotComputedError, integers_of
+from .reading import NULL
 from .records import NONE, PLACES
 from .tallies import EXACT, LARGEST
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from ...numbers.columns import Floats
     from ...sql.expression import Expression
     from ...sql.types import DataType
     from ..timeline import Timeline
-    from .formulas import Formula
+    from .formulas import Formula, Place
     from .numbers import NumberRow, NumberRows
     from .states import Walk
     from .tallies import Tallies
@@ -62,7 +81,6 @@ _SIGNS: Final = {
     "/": (None, DIVIDE_REALS),
 }
 """Of integers and of reals."""
-_TRUTHS: Final = {"and": AND, "or": OR}
 
 
 class Instruction(NamedTuple):
@@ -95,7 +113,7 @@ class Instructions:
         self.of: dict[Formula, list[Instruction]] = {}
         for formula in walk.formulas:
             own = _OfFormula(formula, self)
-            truth = own.truth(formula.expression)
+            truth = own.number(formula.expression).number
             self.of[formula] = [*own.instructions, Instruction(REQUIRE, truth, truth)]
             self.registers = max(self.registers, len(own.instructions) + 1)
 
@@ -119,6 +137,15 @@ class Instructions:
             )
         return self._sides[key]
 
+    def ranked(
+        self, operator: int, a: Expression, b: Expression, left: frozenset[int], right: frozenset[int]
+    ) -> tuple[int, int]:
+        """The rows of two sides, each of one event, as integers that compare as they do."""
+        compared = Comparison(operator, _of("later", a), _of("earlier", b))
+        events = self.timeline.events_of_any(left), self.timeline.events_of_any(right)
+        first, second = shared_ranks(compared, self.table, *events)
+        return self.rows.keep(np.where(first < 0, NULL, first)), self.rows.keep(np.where(second < 0, NULL, second))
+
 
 class _OfFormula:
     """A register for each part, from 1 on: the first is of reals and stays null."""
@@ -127,25 +154,8 @@ class _OfFormula:
         self._formula, self._means = formula, means
         self.instructions: list[Instruction] = []
 
-    def truth(self, part: Expression) -> int:
-        """The register with what is 1 if it is true."""
-        match part:
-            case Call("and" | "or" as word, (first, *more)):
-                register = self.truth(first)
-                for other in more:
-                    register = self._add(_TRUTHS[word], register, self.truth(other))
-                return register
-            case Call("not", (Call("=", (a, b)),)):
-                return self._comparison(DIFFERENT, a, b)
-            case Call(sign, (a, b)):
-                return self._comparison(OPERATORS[sign], a, b)
-        raise ValueError(f"no condition: {part}")
-
-    def _comparison(self, operator: int, a: Expression, b: Expression) -> int:
-        do = COMPARE_REALS if is_real(a.type) else COMPARE_INTEGERS
-        return self._add(do, self.number(a).number, self.number(b).number, operator)
-
     def number(self, part: Expression) -> Register:
+        """The register with what comes of it; of a condition 1 if it is true."""
         if is_of_one_event(part):
             return self._of_event(part) if fields(part) else self._constant(part)
         match part:
@@ -153,13 +163,103 @@ class _OfFormula:
                 return self._aggregate(part)
             case Call("cast", (inner,), type_):
                 return self._cast(self.number(inner), inner.type, type_)
-            case Call(sign, (a, b), type_):
+            case Call("+" | "-" | "*" | "/" as sign, (a, b), type_):
                 return self._computed(sign, self._scaled(a, sign, type_), self._scaled(b, sign, type_), type_)
+            case Call("not", (Call("=", (a, b)),)):
+                return self._comparison(DIFFERENT, a, b)
+            case Call(sign, (a, b)) if sign in OPERATORS:
+                return self._comparison(OPERATORS[sign], a, b)
+            case Call(function, arguments):
+                found = [self.number(argument) for argument in arguments]
+                return self._function(function, found, [argument.type for argument in arguments], part.type)
         raise ValueError(f"no number: {part}")
 
-    def _of_event(self, part: Expression) -> Register:
+    def _function(
+        self, function: str, found: Sequence[Register], types: Sequence[DataType], type_: DataType
+    ) -> Register:
+        real, (first, *more) = is_real(types[-1]), found
+        match function:
+            case "and" | "or":
+                return reduce(lambda a, b: self._truth(AND if function == "and" else OR, a, b), more, first)
+            case "not":
+                return self._truth(NOT, first)
+            case "isnull":
+                return self._is_null(first, real)
+            case "isnotnull":
+                return self._truth(NOT, self._is_null(first, real))
+            case "<=>":
+                nulls = self._truth(AND, self._is_null(first, real), self._is_null(more[0], real))
+                equal = self._compared(EQUAL, first, more[0], real)
+                return self._chosen(equal, equal, nulls, False)
+            case "in":
+                return reduce(partial(self._truth, OR), (self._compared(EQUAL, first, one, real) for one in more))
+            case "case":
+                *parts, chosen = found
+                for number in range(len(parts) - 2, -1, -2):
+                    chosen = self._chosen(parts[number], parts[number + 1], chosen, real)
+                return chosen
+            case "coalesce":
+                chosen = found[-1]
+                for one in reversed(found[:-1]):
+                    chosen = self._chosen(self._is_null(one, real), chosen, one, real)
+                return chosen
+            case "greatest" | "least":
+                operator = GREATER if function == "greatest" else LESS
+                return reduce(lambda a, b: self._preferred(operator, a, b, real), more, first)
+            case "negative":
+                return self._computed("-", self._zero(real), first, type_)
+            case "abs":
+                below = self._compared(LESS, first, self._zero(real), real)
+                return self._chosen(below, self._computed("-", self._zero(real), first, type_), first, real)
+        raise ValueError(f"no instruction: {function}")
+
+    def _truth(self, do: int, *of: Register) -> Register:
+        return Register(self._add(do, *(register.number for register in of)), 0, 1)
+
+    def _is_null(self, found: Register, real: bool) -> Register:
+        return self._truth(IS_NULL_REAL if real else IS_NULL_INTEGER, found)
+
+    def _compared(self, operator: int, a: Register, b: Register, real: bool) -> Register:
+        do = COMPARE_REALS if real else COMPARE_INTEGERS
+        return Register(self._add(do, a.number, b.number, operator), 0, 1)
+
+    def _chosen(self, truth: Register, a: Register, b: Register, real: bool) -> Register:
+        """One where something is true, and another one elsewhere."""
+        do = CHOOSE_REAL if real else CHOOSE_INTEGER
+        register = self._add(do, a.number, b.number, truth.number)
+        return Register(register, min(a.low, b.low), max(a.high, b.high))
+
+    def _preferred(self, operator: int, a: Register, b: Register, real: bool) -> Register:
+        """The second where it compares so to the first, or that is null."""
+        better = self._truth(OR, self._is_null(a, real), self._compared(operator, b, a, real))
+        return self._chosen(better, b, a, real)
+
+    def _null(self, real: bool) -> int:
+        return self._add(REAL_CONSTANT, self._means.constant(math.nan)) if real else self._add(CONSTANT, NULL)
+
+    def _zero(self, real: bool) -> Register:
+        if real:
+            return Register(self._add(REAL_CONSTANT, self._means.constant(0.0)), 0, 0)
+        return Register(self._add(CONSTANT, 0), 0, 0)
+
+    def _comparison(self, operator: int, a: Expression, b: Expression) -> Register:
+        if has_number(a.type):
+            return self._compared(operator, self.number(a), self.number(b), is_real(a.type))
+        places = [self._place_of(side) for side in (a, b)]
+        letters = [self._means.walk.letters_of(self._formula, place) for place in places]
+        rows = self._means.ranked(operator, a, b, *letters)
+        sides = [
+            Register(self._add(INTEGER_OF, self._means.walk.number_of(place), row), 0, 1)
+            for place, row in zip(places, rows, strict=True)
+        ]
+        return self._compared(operator, sides[0], sides[1], real=False)
+
+    def _place_of(self, part: Expression) -> Place:
         (name,) = variables(part)
-        place = next(place for place in self._formula.places if name_of(place) == name)
+        return next(place for place in self._formula.places if name_of(place) == name)
+
+    def _of_event(self, part: Expression) -> Register:
+        place = self._place_of(part)
         row = self._means.side(part, self._means.walk.letters_of(self._formula, place))
         do, number = REAL_OF if is_real(part.type) else INTEGER_OF, self._means.walk.number_of(place)
         return Register(self._add(do, number, row.number), row.low, row.high)
@@ -167,7 +267,7 @@ class _OfFormula:
     def _constant(self, part: Expression) -> Register:
         found = evaluate(part, {}, 1)
         if found.null_count:
-            raise NotComputedError
+            return Register(self._null(is_real(part.type)), 0, 0)
         (number,) = (approximate if is_real(part.type) else integers_of)(found).tolist()
         if is_real(part.type):
             if not abs(number) <= LARGEST:
@@ -180,7 +280,7 @@ class _OfFormula:
     def _aggregate(self, aggregate: Aggregate) -> Register:
         tallies, function, argument = self._means.tallies, aggregate.function, aggregate.argument
         if function.counts:
-            least = 1 if aggregate.running and argument is None else 0
+            least = 1 if aggregate.running and tallies.counts_all(aggregate) else 0
             return Register(self._add(KEPT, tallies.count(aggregate), NONE), least, tallies.longest)
         if function.extreme:
             slot, row = tallies.extreme(aggregate)
@@ -262,6 +362,11 @@ class _OfFormula:
     def _add(self, do: int, a: int = 0, b: int = 0, c: int = 0, d: int = 0) -> int:
         self.instructions.append(Instruction(do, len(self.instructions) + 1, a, b, c, d))
         return len(self.instructions)
+
+
+def _of(role: str, side: Expression) -> Expression:
+    """A side of a comparison as one of the event that is called so there."""
+    return rewrite(side, lambda node: replace(node, variable=role) if isinstance(node, Field) else node)
 
 
 def _scale(type_: DataType) -> int:

@@ -127,7 +127,7 @@ class Sides:
 
 def integers_of(column: Any) -> Ints:
     """The values of a column as integers, of a DECIMAL unscaled, and anything for null. Raises NotComputedError."""
-    if pa.types.is_date32(column.type):
+    if pa.types.is_date32(column.type) or pa.types.is_boolean(column.type):
         column = column.cast(pa.int32())
     if np.abs(approximate(column)).max(initial=0) >= MOST:
         raise NotComputedError

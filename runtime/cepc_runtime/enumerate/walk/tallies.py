@@ -102,6 +102,10 @@ class Tallies:
             self._counts[variable, argument] = slot
         return self._counts[variable, argument]
 
+    def counts_all(self, aggregate: Aggregate) -> bool:
+        """Whether no event of its variable lacks a value, so that up to any of them there is one."""
+        return aggregate.argument is None or not self._values(aggregate).null_count
+
     def total(self, aggregate: Aggregate) -> Total:
         """Its sum, of a DECIMAL unscaled. Raises NotComputedError."""
         variable, argument = _of(aggregate)
