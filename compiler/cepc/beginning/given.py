@@ -106,9 +106,8 @@ def _is_unread(field: Any) -> bool:
     from pyspark.errors import PySparkException
     from pyspark.sql.pandas.types import to_arrow_type
 
-    zone: dict[str, Any] = (
-        {"timezone": "UTC"} if "timezone" in signature(to_arrow_type).parameters else {}
-    )  # 4.3 needs it for times
+    zoned = "timezone" in signature(to_arrow_type).parameters  # which newer ones need for a time
+    zone: dict[str, Any] = {"timezone": "UTC"} if zoned else {}
     try:
         to_arrow_type(field.dataType, **zone)
     except PySparkException:
