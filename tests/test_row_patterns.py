@@ -175,6 +175,10 @@ KNOWN: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
         "MEASURES FIRST(DOWN.a) AS a, LAST(DOWN.a) AS b, UP.a AS c PATTERN (DOWN{2,} UP) DEFINE DOWN AS LAST(DOWN.a, 1) IS NULL OR DOWN.a < LAST(DOWN.a, 1), UP AS UP.a > LAST(DOWN.a)",
         [("x", 17, 8, 20), ("x", 21, 19, 22), ("y", 5, 3, 4)],
     ),
+    "the last row but one of a variable before, if it has two": (
+        "MEASURES STRT.a AS a, LAST(DOWN.a) AS b, UP.a AS c PATTERN (STRT DOWN+ UP) DEFINE DOWN AS (LAST(DOWN.a, 1) IS NULL AND DOWN.a < STRT.a) OR DOWN.a < LAST(DOWN.a, 1), UP AS UP.a > LAST(DOWN.a, 1)",
+        [("x", 17, 8, 20)],
+    ),
     "the last row of a variable, first there, then more": (
         "MEASURES FIRST(DOWN.a) AS a, LAST(DOWN.a) AS b, LAST(UP.a) AS c PATTERN (DOWN{2,} UP+) DEFINE DOWN AS LAST(DOWN.a, 1) IS NULL OR DOWN.a < LAST(DOWN.a, 1), UP AS UP.a > LAST(DOWN.a)",
         [("x", 17, 8, 22), ("y", 5, 3, 4)],

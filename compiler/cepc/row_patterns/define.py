@@ -173,9 +173,12 @@ def _last_of_another(
     can_follow = paths.can_follow(place.number, places)
     if None in (distances if can_follow else paths.last_before(place.number, places)):
         return Unsure(members, say.perhaps_unmapped(span, asked.variable, place.variable))
-    match tuple(distances):
-        case (int(distance),) if distance != DEPENDS:
+    match tuple(distances - {None}):
+        case (int(distance),) if distance != DEPENDS and None not in distances:
             return Own(asked.places - distance)
+        case (int(distance),) if distance != DEPENDS and mentioned.may_grow and asked.offset <= MOST_WRITTEN_OUT:
+            refused = say.several_rows_back(span, asked.variable, place.variable)
+            return Unsure(members, refused, may_be_back=True)
     if can_follow:
         raise RefusedError(say.depends_on_length(span, asked.variable, place.variable))
     return EndRow("LAST", asked.variable, asked.places, asked.offset)
