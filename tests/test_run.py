@@ -559,6 +559,19 @@ def test_from_python_on_a_table_a_path_and_a_stream_of_batches() -> None:
     assert list(compiled.run(table(), ["cancelled"])) == ["cancelled"]
 
 
+@pytest.mark.parametrize(
+    ("type_", "values", "inside"),
+    [("STRING", ["a", None, "a"], pa.string_view()), ("BINARY", [b"a", b"b", None], pa.binary_view())],
+)
+def test_from_python_dictionaries_of_views_are_read_as_polars_has_categories(
+    type_: str, values: list[Any], inside: Any
+) -> None:
+    plain = pa.array(values).dictionary_encode()
+    column = pa.DictionaryArray.from_arrays(plain.indices, plain.dictionary.cast(inside))
+    found = cepc.compile(ONE.format("x", type_)).run(pa.table({"t": pa.array([1, 2, 3], pa.int32()), "x": column}))["q"]
+    assert found["x"].to_pylist() == values
+
+
 def test_from_python_a_program_is_a_text_or_files() -> None:
     Path("stream.cep").write_text(STREAM)
     Path("query.cep").write_text(CANCELLED)

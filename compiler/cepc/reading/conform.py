@@ -71,10 +71,8 @@ def conformed_batch(file: DataFile, columns: Any, wanted: Wanted, done: int) -> 
 def _wanted(file: DataFile, column: Any, name: str, type_: DataType, wanted: Wanted) -> Any:
     import pyarrow as pa
 
-    if name == wanted.encoded and pa.types.is_dictionary(column.type):
-        if column.type.value_type == to_arrow(type_):
-            return column
-        column = column.dictionary_decode()
+    if name == wanted.encoded and pa.types.is_dictionary(column.type) and column.type.value_type == to_arrow(type_):
+        return column
     return conformed(file.name, column, name, type_, wanted.stream)
 
 
@@ -95,6 +93,8 @@ def conform(column: Any, type_: DataType) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    from cepc_runtime.numbers.columns import decoded
+
     wanted = to_arrow(type_)
     if column.type == wanted:
         return column
@@ -103,7 +103,7 @@ def conform(column: Any, type_: DataType) -> Any:
     if isinstance(column, pa.ChunkedArray):
         return pa.chunked_array([conform(chunk, type_) for chunk in column.chunks], wanted)
     if pa.types.is_dictionary(column.type):
-        return conform(column.dictionary_decode(), type_)
+        return conform(decoded(column), type_)
     match type_:
         case _ if pa.types.is_null(column.type):
             return pa.nulls(len(column), wanted)

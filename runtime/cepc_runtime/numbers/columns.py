@@ -28,7 +28,7 @@ _DENSE: Final = 1 << 62
 
 
 def flat(column: Any) -> Any:
-    """The column as one array: not chunked, not dictionary-encoded, views and large types as the plain ones."""
+    """The column as one array: not chunked, not dictionary-encoded."""
     if isinstance(column, pa.ChunkedArray):
         column = (
             column.chunk(0)
@@ -36,8 +36,21 @@ def flat(column: Any) -> Any:
             else pa.concat_arrays(column.chunks or [pa.array([], column.type)])
         )
     if pa.types.is_dictionary(column.type):
-        return flat(column.dictionary_decode())
+        return flat(decoded(column))
     return column
+
+
+def decoded(column: Any) -> Any:
+    """A dictionary-encoded column with its values written out. Those of a view become plain ones first: Arrow takes
+    nothing out of an array of views by number.
+    """
+    plain = _PLAIN.get(column.type.value_type)
+    if plain is not None:
+        column = column.cast(pa.dictionary(column.type.index_type, plain))
+    return column.dictionary_decode()
+
+
+_PLAIN: Final = {pa.string_view(): pa.string(), pa.binary_view(): pa.binary()}
 
 
 def joined(columns: Sequence[Any]) -> Any:
