@@ -10,6 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -658,6 +659,10 @@ def test_from_python_integers_beside_nulls_in_arrays_and_structs_are_exact_in_fr
         ("DOUBLE", pd.array([2**64 - 1, 1, 0], "uint64"), "is DECIMAL(20,0), and DOUBLE is expected", "declare it as DECIMAL(20,0),"),
         ("BIGINT", [2**70, 1, None], "is DECIMAL(38,0), and BIGINT is expected", "declare it as DECIMAL(38,0),"),
         ("ARRAY<INT>", [[1, 2**40], [], None], "is ARRAY<BIGINT>, and ARRAY<INT> is expected", "declare it as ARRAY<BIGINT>,"),
+        ("ARRAY<FLOAT>", [[1.5, 1e300], [], None], "is ARRAY<DOUBLE>, and ARRAY<FLOAT> is expected", "declare it as ARRAY<DOUBLE>,"),
+        ("ARRAY<DOUBLE>", [[2**53 + 1], [], None], "is ARRAY<BIGINT>, and ARRAY<DOUBLE> is expected", "declare it as ARRAY<BIGINT>,"),
+        ("ARRAY<DECIMAL(3,1)>", [[1.55], [], None], "is ARRAY<DOUBLE>, and ARRAY<DECIMAL(3,1)> is", "declare it as ARRAY<DOUBLE>,"),
+        ("INT", np.array([1.5, 1, 1], "float16"), "is FLOAT with values such as `1.5`, and INT is", "declare it as FLOAT,"),
         ("STRUCT<a: INT>", [{"a": 1.5}, {}, None], "is STRUCT<`a`: DOUBLE>, and", "declare it as STRUCT<`a`: DOUBLE>,"),
         ("MAP<STRING, INT>", [{"a": 1.5}, {}, None], "is MAP<STRING, DOUBLE>, and", "declare it as MAP<STRING, DOUBLE>,"),
         ("MAP<STRING, INT>", [{"a": 1}, 5, None], "is of Python's `dict` and `int`", "make all of its values dicts from STRING to INT in the frame"),
@@ -701,6 +706,20 @@ ONE = "STREAM s (t INT, `{0}` {1}) EVENT TIME t UNIT s; QUERY q RETURN MATCH s.`
         ("x", "MAP<STRING, INT>", [None, None], [None, None]),
         ("x", "MAP<STRING, INT>", [{"a": None}, {}], [[("a", None)], []]),
         ("x", "MAP<STRING, ARRAY<INT>>", [{"a": [1]}, {}], [[("a", [1])], []]),
+        ("x", "ARRAY<DOUBLE>", [[1, None], None], [[1.0, None], None]),
+        ("x", "ARRAY<DOUBLE>", [[0.5], [2**53]], [[0.5], [2.0**53]]),
+        ("x", "ARRAY<FLOAT>", [[1.5, None], []], [[1.5, None], []]),
+        ("x", "ARRAY<FLOAT>", pd.Series([np.array([1.5], "float16"), None]), [[1.5], None]),
+        ("x", "ARRAY<DECIMAL(10,2)>", [[1.5, 2], None], [[Decimal("1.50"), Decimal("2.00")], None]),
+        ("x", "ARRAY<ARRAY<DOUBLE>>", [[[1], None], []], [[[1.0], None], []]),
+        ("x", "STRUCT<a: DOUBLE, b: STRING>", [{"a": 1, "b": "c"}, None], [{"a": 1.0, "b": "c"}, None]),
+        ("x", "MAP<STRING, DOUBLE>", [{"a": 1}, {"b": None}], [[("a", 1.0)], [("b", None)]]),
+        ("x", "MAP<INT, ARRAY<FLOAT>>", [{1: [2]}, None], [[(1, [2.0])], None]),
+        ("x", "DOUBLE", pd.array([1, 2], "float16"), [1.0, 2.0]),
+        ("x", "FLOAT", np.array([1.5, np.inf], "float16"), [1.5, np.inf]),
+        ("x", "INT", np.array([1, 2], "float16"), [1, 2]),
+        ("x", "DOUBLE", pd.arrays.SparseArray(np.array([1.5, 0.0])), [1.5, 0.0]),
+        ("x", "INT", pd.arrays.SparseArray(np.array([0, 1])), [0, 1]),
         ("x", "DECIMAL(10,2)", [0, 30], [Decimal("0.00"), Decimal("30.00")]),
         ("x", "DECIMAL(30,2)", [2**70, None], [Decimal(2**70), None]),
         ("x", "DECIMAL(10,2)", [Decimal("1.5000"), None], [Decimal("1.50"), None]),

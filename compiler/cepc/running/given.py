@@ -4,35 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Mapping
-from contextlib import suppress
 from dataclasses import replace
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any
-
-from cepc_grammar.source import NOWHERE
-from cepc_runtime.sql.types import (
-    BIGINT,
-    FLOATS,
-    MAX_PRECISION,
-    STRING,
-    TIMES,
-    Array,
-    Decimal,
-    Map,
-    Struct,
-    from_arrow,
-    is_integer,
-    is_numeric,
-    to_arrow,
-)
 
 from ..errors import DataError
 from ..reading.bad_records import STOP
 from ..reading.conform import check_schema, conformed, has_nanoseconds
-from ..reading.messages import bad_value, missing_column, nanoseconds, no_text, other_values, several_kinds, twice
+from ..reading.messages import missing_column, nanoseconds, twice
 from ..reading.read import collect
 from ..reading.reader import Columns, Wanted
-from ..reading.text_values import BadValueError, failing, from_text
+from .frame_columns import from_series
 from .session import is_of_spark
 from .sources import rows_given
 
@@ -41,7 +22,6 @@ if TYPE_CHECKING:
 
     from cepc_runtime.plan.stream import StreamPlan
     from cepc_runtime.sql.computed import StreamInput
-    from cepc_runtime.sql.types import DataType
 
     from .. import model
     from ..reading.bad_records import Treatment
@@ -131,126 +111,7 @@ def _from_frame(frame: Any, stream: str, declared: Columns) -> Any:
     if problems:
         raise DataError(problems)
     columns = {name: frame.iloc[:, names.index(name)] for name, _ in declared}  # whatever is the name in the frame
-    return pa.table({name: _from_series(columns[name], name, type_, stream) for name, type_ in declared})
-
-
-def _from_series(series: Any, name: str, type_: DataType, stream: str) -> Any:
-    """As pandas has one kind of integers and of floats, floats where integers are missing, and knows neither decimals
-    nor, in what it reads from CSV, times: a number that fits does, and a text that is a time.
-    """
-    import pyarrow as pa
-
-    column = _as_arrow(series, name, type_, stream)
-    found = from_arrow(column.type)
-    if pa.types.is_uint64(column.type) and (is_integer(type_) or type_ in FLOATS):  # which is DECIMAL(20, 0) to Spark
-        with suppress(pa.ArrowInvalid):
-            return _as_number(column, BIGINT, type_)
-    try:
-        if found is not None and (is_integer(found) or found in FLOATS) and (is_integer(type_) or type_ in FLOATS):
-            return _as_number(column, found, type_)
-        if (found is not None and is_numeric(found) and isinstance(type_, Decimal)) or (
-            found == STRING and type_ in TIMES
-        ):
-            return from_text(column.cast(pa.string()).combine_chunks(), type_)
-    except BadValueError as bad:
-        raise DataError([bad_value(NOWHERE, name, type_, f"`{bad.found}`", bad.why)]) from None
-    except pa.ArrowInvalid:
-        assert found is not None
-        values = f"values such as `{_unfit(column, found, type_)}`"
-        raise DataError([other_values("", name, type_, found, values, stream)]) from None
-    return _with_integers_inside(column, type_)
-
-
-def _as_arrow(series: Any, name: str, type_: DataType, stream: str) -> Any:
-    """Its values in the Arrow type that they have in common. Raises DataError."""
-    import pyarrow as pa
-
-    try:
-        try:
-            column = _maps(series, type_) if _has_maps(series, type_) else pa.array(series, from_pandas=True)
-        except OverflowError:  # integers past 64 bits, which a DECIMAL may have
-            column = pa.array(series, pa.decimal128(MAX_PRECISION, 0), from_pandas=True)
-    except UnicodeEncodeError:
-        raise DataError([no_text(name, type_, stream)]) from None
-    except pa.ArrowException:
-        kinds = dict.fromkeys(type(value).__name__ for value in series.dropna())
-        raise DataError([several_kinds(name, type_, [*kinds], stream)]) from None
-    column = pa.chunked_array([column]) if isinstance(column, pa.Array) else column
-    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column  # a categorical
-
-
-def _has_maps(series: Any, type_: DataType) -> bool:
-    """Whether the values are dicts, which Arrow takes for structs, or lists of pairs, where maps are declared."""
-    return isinstance(type_, Map) and series.dtype == object and all(map(_is_map, series.dropna()))
-
-
-def _is_map(value: Any) -> bool:
-    pairs = isinstance(value, list) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in value)
-    return pairs or isinstance(value, dict)
-
-
-def _maps(series: Any, type_: DataType) -> Any:
-    """Maps from what their keys are to what their values are; of the declared type where all are empty."""
-    import pyarrow as pa
-
-    if not any(map(len, series.dropna())):
-        return pa.array(series, to_arrow(type_), from_pandas=True)
-    found = [[*(one.items() if isinstance(one, dict) else one)] if _is_map(one) else None for one in series]
-    offsets = pa.array([0, *accumulate(len(pairs or ()) for pairs in found)], pa.int32())
-    keys = pa.array([key for pairs in found for key, _ in pairs or ()])
-    items = pa.array([item for pairs in found for _, item in pairs or ()], from_pandas=True)
-    return pa.MapArray.from_arrays(offsets, keys, items, mask=pa.array(pairs is None for pairs in found))
-
-
-def _with_integers_inside(column: Any, type_: DataType) -> Any:
-    """The column with the declared integers in its arrays, structs and maps, if its numbers are all such."""
-    import pyarrow as pa
-
-    wanted = _integers_inside(column.type, type_)
-    try:
-        return column if column.type == wanted or not pa.types.is_nested(wanted) else column.cast(wanted)
-    except pa.ArrowInvalid:
-        return column
-
-
-def _integers_inside(arrow: Any, type_: DataType | None) -> Any:
-    """The Arrow type with the declared integers in place of other numbers."""
-    import pyarrow as pa
-
-    is_ = pa.types
-    match type_:
-        case Array(element) if is_.is_list(arrow):
-            return pa.list_(_integers_inside(arrow.value_type, element))
-        case Map(key, value) if is_.is_map(arrow):
-            return pa.map_(_integers_inside(arrow.key_type, key), _integers_inside(arrow.item_type, value))
-        case Struct() if is_.is_struct(arrow):
-            return pa.struct(
-                [field.with_type(_integers_inside(field.type, type_.field(field.name))) for field in arrow]
-            )
-    is_number = is_.is_integer(arrow) or is_.is_floating(arrow)
-    return to_arrow(type_) if type_ is not None and is_integer(type_) and is_number else arrow
-
-
-def _as_number(column: Any, found: DataType, type_: DataType) -> Any:
-    """Digits may be lost where floats become FLOAT, as they are in any FLOAT, and nothing else. Raises ArrowInvalid."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    cast = column.cast(to_arrow(type_), safe=is_integer(type_) or is_integer(found))
-    if pc.any(pc.and_(pc.is_inf(cast), pc.is_finite(column))).as_py():
-        raise pa.ArrowInvalid("too large")
-    return cast
-
-
-def _unfit(column: Any, found: DataType, type_: DataType) -> Any:
-    """The first number that the type does not have; there is one."""
-    import pyarrow as pa
-
-    def attempt(start: int, stop: int) -> None:
-        _as_number(column.slice(start, stop - start), found, type_)
-
-    place, _ = next(failing(len(column), attempt, pa.ArrowInvalid))
-    return column[place].as_py()
+    return pa.table({name: from_series(columns[name], name, type_, stream) for name, type_ in declared})
 
 
 def to_frame(table: Any) -> Any:

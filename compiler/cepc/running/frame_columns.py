@@ -1,0 +1,180 @@
+"""A column of a pandas frame in Arrow's words: numbers become the declared ones, wherever all of them fit."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from cepc_grammar.source import NOWHERE
+from cepc_runtime.sql.types import (
+    BIGINT,
+    FLOATS,
+    MAX_PRECISION,
+    STRING,
+    TIMES,
+    Array,
+    Decimal,
+    Map,
+    Struct,
+    from_arrow,
+    is_integer,
+    is_numeric,
+    to_arrow,
+)
+
+from ..errors import DataError
+from ..reading.messages import bad_value, no_text, other_values, several_kinds
+from ..reading.text_values import BadValueError, failing, from_text
+
+if TYPE_CHECKING:
+    from cepc_runtime.sql.types import DataType
+
+
+def from_series(series: Any, name: str, type_: DataType, stream: str) -> Any:
+    """As pandas has one kind of integers and of floats, floats where integers are missing, and knows neither decimals
+    nor, in what it reads from CSV, times: a number that fits does, and a text that is a time.
+    """
+    import pyarrow as pa
+
+    column = _as_arrow(series, name, type_, stream)
+    found = from_arrow(column.type)
+    if pa.types.is_uint64(column.type) and (is_integer(type_) or type_ in FLOATS):  # which is DECIMAL(20, 0) to Spark
+        with suppress(pa.ArrowInvalid):
+            return _as_number(column, BIGINT, type_)
+    try:
+        if found == STRING and type_ in TIMES:
+            return from_text(column.cast(pa.string()).combine_chunks(), type_)
+        return _with_numbers_inside(column, type_) if pa.types.is_nested(column.type) else _number(column, type_)
+    except BadValueError as bad:
+        raise DataError([bad_value(NOWHERE, name, type_, f"`{bad.found}`", bad.why)]) from None
+    except pa.ArrowInvalid:
+        assert found is not None
+        values = f"values such as `{_unfit(column, found, type_)}`"
+        raise DataError([other_values("", name, type_, found, values, stream)]) from None
+
+
+def _as_arrow(series: Any, name: str, type_: DataType, stream: str) -> Any:
+    """Its values in the Arrow type that they have in common. Raises DataError."""
+    import pandas as pd
+    import pyarrow as pa
+
+    if isinstance(series.dtype, pd.SparseDtype):
+        series = series.sparse.to_dense()
+    try:
+        try:
+            column = _maps(series, type_) if _has_maps(series, type_) else pa.array(series, from_pandas=True)
+        except OverflowError:  # integers past 64 bits, which a DECIMAL may have
+            column = pa.array(series, pa.decimal128(MAX_PRECISION, 0), from_pandas=True)
+    except UnicodeEncodeError:
+        raise DataError([no_text(name, type_, stream)]) from None
+    except pa.ArrowException:
+        kinds = dict.fromkeys(type(value).__name__ for value in series.dropna())
+        raise DataError([several_kinds(name, type_, [*kinds], stream)]) from None
+    chunks = [column] if isinstance(column, pa.Array) else column.chunks
+    return pa.chunked_array([_plain(chunk) for chunk in chunks], _plain(pa.array([], column.type)).type)
+
+
+def _plain(column: Any) -> Any:
+    """The values of a categorical as they are, and floats of 16 bits, which Spark does not have, as those of 32."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        from cepc_runtime.numbers.columns import decoded
+
+        return _plain(decoded(column))
+    return column.cast(pa.float32()) if pa.types.is_float16(column.type) else column
+
+
+def _has_maps(series: Any, type_: DataType) -> bool:
+    """Whether the values are dicts, which Arrow takes for structs, or lists of pairs, where maps are declared."""
+    return isinstance(type_, Map) and series.dtype == object and all(map(_is_map, series.dropna()))
+
+
+def _is_map(value: Any) -> bool:
+    pairs = isinstance(value, list) and all(isinstance(pair, tuple) and len(pair) == 2 for pair in value)
+    return pairs or isinstance(value, dict)
+
+
+def _maps(series: Any, type_: DataType) -> Any:
+    """Maps from what their keys are to what their values are; of the declared type where all are empty."""
+    import pyarrow as pa
+
+    if not any(map(len, series.dropna())):
+        return pa.array(series, to_arrow(type_), from_pandas=True)
+    found = [[*(one.items() if isinstance(one, dict) else one)] if _is_map(one) else None for one in series]
+    offsets = pa.array([0, *accumulate(len(pairs or ()) for pairs in found)], pa.int32())
+    keys = pa.array([key for pairs in found for key, _ in pairs or ()])
+    items = pa.array([item for pairs in found for _, item in pairs or ()], from_pandas=True)
+    return pa.MapArray.from_arrays(offsets, keys, items, mask=pa.array(pairs is None for pairs in found))
+
+
+def _with_numbers_inside(column: Any, type_: DataType) -> Any:
+    """The column with the declared numbers in its arrays, structs and maps, or as it is if not all of them fit."""
+    import pyarrow as pa
+
+    try:
+        chunks = [_inside(pa.concat_arrays([chunk]), type_) for chunk in column.chunks]  # offsets begin at 0
+    except (pa.ArrowInvalid, BadValueError):
+        return column
+    return pa.chunked_array(chunks) if chunks else column
+
+
+def _inside(column: Any, type_: DataType | None) -> Any:
+    """The array with the declared numbers. Raises ArrowInvalid and BadValueError where one does not fit."""
+    import pyarrow as pa
+
+    is_ = pa.types
+    match type_:
+        case Array(element) if is_.is_list(column.type):
+            values = _inside(column.values, element)
+            return pa.ListArray.from_arrays(column.offsets, values, mask=column.is_null())
+        case Map(key, value) if is_.is_map(column.type):
+            keys, items = _inside(column.keys, key), _inside(column.items, value)
+            return pa.MapArray.from_arrays(column.offsets, keys, items, mask=column.is_null())
+        case Struct() if is_.is_struct(column.type):
+            names = [field.name for field in column.type]
+            fields = [_inside(column.field(i), type_.field(name)) for i, name in enumerate(names)]
+            return pa.StructArray.from_arrays(fields, names, mask=column.is_null())
+        case None:
+            return column
+    return _number(column, type_)
+
+
+def _number(column: Any, type_: DataType) -> Any:
+    """A column of numbers as one of the declared numbers; any other as it is. Raises ArrowInvalid and BadValueError
+    where one does not fit.
+    """
+    import pyarrow as pa
+
+    column = _plain(column)
+    found = from_arrow(column.type)
+    if found is None or not is_numeric(found):
+        return column
+    if isinstance(type_, Decimal):
+        text = column.cast(pa.string())
+        return from_text(text.combine_chunks() if isinstance(text, pa.ChunkedArray) else text, type_)
+    are_simple = all(is_integer(one) or one in FLOATS for one in (found, type_))
+    return _as_number(column, found, type_) if are_simple else column
+
+
+def _as_number(column: Any, found: DataType, type_: DataType) -> Any:
+    """Digits may be lost where floats become FLOAT, as they are in any FLOAT, and nothing else. Raises ArrowInvalid."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    cast = column.cast(to_arrow(type_), safe=is_integer(type_) or is_integer(found))
+    if pc.any(pc.and_(pc.is_inf(cast), pc.is_finite(column))).as_py():
+        raise pa.ArrowInvalid("too large")
+    return cast
+
+
+def _unfit(column: Any, found: DataType, type_: DataType) -> Any:
+    """The first number that the type does not have; there is one."""
+    import pyarrow as pa
+
+    def attempt(start: int, stop: int) -> None:
+        _as_number(column.slice(start, stop - start), found, type_)
+
+    place, _ = next(failing(len(column), attempt, pa.ArrowInvalid))
+    return column[place].as_py()
