@@ -578,6 +578,10 @@ def test_from_python_a_program_is_a_text_or_files() -> None:
     Path("query.cep").write_text(CANCELLED)
     for programs in ((STREAM, CANCELLED), ("stream.cep", "query.cep"), (Path("stream.cep"), "query.cep")):
         assert cepc.compile(*programs).queries == ("cancelled",)
+    Path("query.txt").write_text(STREAM + CANCELLED)
+    assert cepc.compile("query.txt").queries == ("cancelled",)
+    with pytest.raises(cepc.ProgramError, match=r"is a SQL text(?s:.*)`cepc.sql\(spark, text\)`"):
+        cepc.compile("clauses.sql")
     with pytest.raises(ValueError, match="give texts or files, not both"):
         cepc.compile("stream.cep", CANCELLED)
 
@@ -801,6 +805,50 @@ def test_from_python_what_is_wrong_is_raised() -> None:
         compiled.run({"bikes": table()})
     with pytest.raises(TypeError, match="not list"):
         compiled.run([1, 2])
+
+
+class OneColumn:
+    """As a Series of polars has Arrow's interface."""
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return pa.chunked_array([[1, 2]]).__arrow_c_stream__(requested_schema)
+
+
+class OfAnotherType:
+    """As polars offers Arrow integers of 128 bits."""
+
+    def __arrow_c_stream__(self, _requested_schema: object = None) -> object:
+        raise pa.ArrowInvalid("Invalid or unsupported format string: '_pli128'")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"events": {"t": [1], "x": [1]}}, "reads a stream `t`; there are s; a dict maps streams to their events: `pandas"),
+        ({"events": {"x": [1]}}, "`pandas.DataFrame(…)` makes events of columns, as `pyarrow.table(…)` does"),
+        ({"events": {"s": {"t": [1], "x": [1]}}}, "not dict: `pandas.DataFrame(…)` makes events of columns"),
+        ({"events": [{"t": 1, "x": 1}]}, "not list: `pandas.DataFrame(…)` makes events of columns"),
+        ({"events": {"other": {"t": [1]}}}, "no query reads a stream `other`; there are s"),
+        ({"events": OneColumn()}, "events are a table, and OneColumn is one column"),
+        ({"events": OfAnotherType()}, "it has a column of a type that Arrow does not have; convert it"),
+        ({"threads": "x"}, "`threads` is a whole number, and not 'x'"),
+        ({"threads": 1.5}, "`threads` is a whole number, and not 1.5"),
+        ({"most": "9"}, "`most` is a whole number, and not '9'"),
+    ],
+)  # fmt: skip
+def test_from_python_what_is_given_otherwise_is_told_how(given: dict[str, Any], said: str) -> None:
+    compiled = cepc.compile(ONE.format("x", "INT"))
+    with pytest.raises((TypeError, ValueError)) as caught:
+        compiled.run(**given)
+    assert f"{said}|" in f"{caught.value}|" if said.endswith("are s") else said in str(caught.value)
+    columns = pd.DataFrame({"t": [1], "x": [1]})
+    assert len(compiled.run({"s": columns})["q"]) == len(compiled.run(pd.DataFrame([{"t": 1, "x": 1}]))["q"]) == 1
+
+
+@pytest.mark.parametrize("session", [None, "spark"])
+def test_from_python_sql_without_a_session_says_how_to_begin_one(session: object) -> None:
+    with pytest.raises(TypeError, match=r"a session of Spark.*`cepc.sql\(cepc.spark_session\(\), text\)` begins one"):
+        cepc.sql(session, "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY at PATTERN (A) DEFINE A AS A.x > 1)")
 
 
 def test_from_python_exact_numbers() -> None:

@@ -57,7 +57,7 @@ def check_text(text: str, name: str = "<text>") -> Checked:
 
 
 def compile_program(*programs: str | os.PathLike[str]) -> Compiled:
-    """The program of these texts, or of these files (a path, or a name that ends in `.cep`), to be run.
+    """The program of these texts, or of these files (a path, or a text that is the name of one), to be run.
 
     Raises ProgramError where it has errors.
     """
@@ -76,7 +76,11 @@ def compile_program(*programs: str | os.PathLike[str]) -> Compiled:
 
 
 def _is_text(program: str | os.PathLike[str]) -> bool:
-    return isinstance(program, str) and ("\n" in program or not program.endswith(".cep"))
+    """No program ends as the names of files do, nor is it the name of a file that there is."""
+    if not isinstance(program, str):
+        return False
+    is_a_file = os.path.isfile
+    return "\n" in program or not (program.endswith((".cep", ".sql")) or is_a_file(program))
 
 
 def _named(texts: list[str]) -> list[Source]:

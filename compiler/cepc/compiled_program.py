@@ -156,6 +156,9 @@ def tables(
     from .running.local import choose, run, streams_read
     from .running.memory import memory_of
 
+    for name, number in (("threads", threads), ("most", most)):
+        if number is not None and not isinstance(number, int):
+            raise TypeError(f"`{name}` is a whole number, and not {number!r}")
     if threads is not None and threads < 1:
         raise ValueError(f"{threads} threads can do nothing; one at least, or None for all cores")
     if most < 1:

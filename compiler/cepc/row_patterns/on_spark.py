@@ -13,7 +13,7 @@ from cepc_grammar.sql.parser import CLAUSE, parse_sql
 from cepc_runtime.sql.types import NULL, quote_name
 
 from ..errors import ProgramError
-from ..running.session import need_pyspark
+from ..running.session import is_of_spark, need_pyspark
 from ..running.spark import dataframes
 from . import messages as say
 from .navigation import RefusedError
@@ -41,6 +41,9 @@ def run_sql(spark: Any, text: str) -> Any:
     if parsed.diagnostics and CLAUSE in text.upper():  # what else is no text of ours may be one of Spark's
         raise ProgramError(parsed.diagnostics, {NAME: source})
     need_pyspark()
+    if not is_of_spark(spark, "SparkSession"):
+        cure = "`cepc.sql(cepc.spark_session(), text)` begins one"
+        raise TypeError(f"`spark` is a session of Spark, and not {type(spark).__name__}: {cure}")
     result = None
     for statement in parsed.statements:
         if statement.clauses and (kept := _PERMANENT_VIEW.match(text, statement.span.start)) is not None:

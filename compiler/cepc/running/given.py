@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import DataError
 from ..reading.bad_records import STOP
@@ -18,8 +18,6 @@ from .session import is_of_spark
 from .sources import rows_given
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from cepc_runtime.plan.stream import StreamPlan
     from cepc_runtime.sql.computed import StreamInput
 
@@ -43,7 +41,7 @@ def is_frame(events: Any) -> bool:
 
 
 def by_stream(
-    events: Any, program: model.CheckedProgram, read: Iterable[model.Stream], others: Collection[str] = ()
+    events: Any, program: model.CheckedProgram, read: Collection[model.Stream], others: Collection[str] = ()
 ) -> Mapping[str, Any]:
     """The events of each stream that is read; a mapping has them by name, and may have those of `others`, streams that
     only queries read which do not run. Raises UnknownStreamError.
@@ -55,7 +53,11 @@ def by_stream(
             raise UnknownStreamError(rows_given(made, rows[made], "them"))
         unknown = [name for name in events if name not in streams and name not in others]
         if unknown:
-            raise UnknownStreamError(f"no query reads a stream `{unknown[0]}`; there are {', '.join(streams)}")
+            columns = {name for stream in read for name, _ in stream.input.columns}
+            of_columns = f"; a dict maps streams to their events: {_OF_COLUMNS}" if columns.issuperset(unknown) else ""
+            raise UnknownStreamError(
+                f"no query reads a stream `{unknown[0]}`; there are {', '.join(streams)}{of_columns}"
+            )
         return {name: given for name, given in events.items() if name in streams}
     if events is not None and len(streams) > 1:
         raise UnknownStreamError(f"the queries read several streams: give a dict with events for {', '.join(streams)}")
@@ -77,8 +79,10 @@ def read_given(events: Any, stream: StreamPlan, given: StreamInput, bad: Treatme
     table = _from_frame(events, stream.name, given.columns) if is_frame(events) else events
     if not isinstance(table, pa.Table):
         if not hasattr(table, "__arrow_c_stream__"):
-            raise NoEventsError(f"events are a pyarrow table, a pandas frame, or a path; not {type(events).__name__}")
-        table = pa.table(table)
+            cure = f": {_OF_COLUMNS}" if isinstance(events, Mapping | list) else ""
+            what = type(events).__name__
+            raise NoEventsError(f"events are a pyarrow table, a pandas frame, or a path; not {what}{cure}")
+        table = _from_stream(table)
     needed = given.needed([name for name, _ in stream.given])
     wanted = Wanted(stream.name, needed.columns, given.columns)
     problems = check_schema("", table.schema, wanted)
@@ -88,6 +92,23 @@ def read_given(events: Any, stream: StreamPlan, given: StreamInput, bad: Treatme
     columns = [conformed("", table.column(name), name, type_, stream.name) for name, type_ in needed.columns]
     read = collect(stream, needed, pa.table(columns, [name for name, _ in needed.columns]), bad, threads)
     return replace(read, warnings=(*read.warnings, *cut))
+
+
+_OF_COLUMNS: Final = "`pandas.DataFrame(…)` makes events of columns, as `pyarrow.table(…)` does"
+
+
+def _from_stream(events: Any) -> Any:
+    """The table of what has Arrow's C stream interface. Raises NoEventsError."""
+    import pyarrow as pa
+
+    try:
+        return pa.table(events)
+    except pa.ArrowInvalid as error:
+        what = type(events).__name__
+        if "non-struct" in str(error):
+            raise NoEventsError(f"events are a table, and {what} is one column") from None
+        reason = "it has a column of a type that Arrow does not have; convert it, or leave the column out"
+        raise NoEventsError(f"{what} does not become a table of Arrow's ({error}): {reason}") from None
 
 
 # ---- pandas ----------------------------------------------------------------------------------------------------------
