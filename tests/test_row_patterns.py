@@ -542,6 +542,20 @@ def test_a_cure_is_one_of_sql(text: str) -> None:
     assert CURES[text] in diagnostic.hint
 
 
+OF_FLINK = {
+    "x INT, WATERMARK FOR at AS at - INTERVAL '1' SECOND) USING csv LOCATION 'x.csv'": "leave `WATERMARK FOR …` out",
+    "x INT, at TIMESTAMP(3)) USING csv LOCATION 'x.csv'": "write `TIMESTAMP`",
+    "x INT) WITH ('connector' = 'filesystem')": "USING csv OPTIONS (header 'true') LOCATION 'events.csv'`",
+}
+
+
+@pytest.mark.parametrize("columns", OF_FLINK)
+def test_a_cure_is_for_tables_of_flink(columns: str) -> None:
+    clause = "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY x MEASURES 1 AS n PATTERN (A))"
+    (diagnostic,) = sql_program([Source("text.sql", f"CREATE TABLE t ({columns};\n{clause}")]).checked.diagnostics
+    assert OF_FLINK[columns] in diagnostic.hint
+
+
 @pytest.mark.parametrize("written", ["header 'true'", "'header'=true", "header TRUE", "delimiter = ',', header = true"])
 def test_options_are_written_as_in_spark(written: str, tmp_path: Path) -> None:
     (tmp_path / "n.csv").write_text("t\n5\n6\n")

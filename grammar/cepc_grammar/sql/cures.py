@@ -1,5 +1,5 @@
-"""What to write where MATCH_RECOGNIZE stops being understood: what people write who know the language of this compiler,
-or another's SQL.
+"""What to write where MATCH_RECOGNIZE, or the table before it, stops being understood: what people write who know the
+language of this compiler, or another's SQL.
 """
 
 from __future__ import annotations
@@ -35,6 +35,10 @@ def cure(spot: Spot) -> str:
         return f"write `{text(-1)} AS …`"
     if "AS" in expected and clause == "MEASURES":
         return "a measure has a name: `… AS name`"
+    if spot.word(-2) == "WATERMARK" and spot.word(-1) == "FOR":
+        return "leave `WATERMARK FOR …` out: a clause is over rows that are there, in the order of its ORDER BY"
+    if word == "WITH" and "USING" in expected:
+        return "a table is of files: `USING csv OPTIONS (header 'true') LOCATION 'events.csv'`"
     if word in _CLAUSES and word not in expected and _is_between_clauses(spot):
         return _IN_ORDER
     return ""
