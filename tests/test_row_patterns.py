@@ -544,7 +544,6 @@ def test_a_cure_is_one_of_sql(text: str) -> None:
 
 OF_FLINK = {
     "x INT, WATERMARK FOR at AS at - INTERVAL '1' SECOND) USING csv LOCATION 'x.csv'": "leave `WATERMARK FOR …` out",
-    "x INT, at TIMESTAMP(3)) USING csv LOCATION 'x.csv'": "write `TIMESTAMP`",
     "x INT) WITH ('connector' = 'filesystem')": "USING csv OPTIONS (header 'true') LOCATION 'events.csv'`",
 }
 
