@@ -6,8 +6,10 @@ from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
 from random import Random
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -18,6 +20,7 @@ from cepc_runtime.enumerate.walk import loops as walk_loops
 from cepc_runtime.enumerate.walk import reading as walk_reading
 from cepc_runtime.enumerate.walk import run as walk_run
 from cepc_runtime.enumerate.walk import skipping as walk_skipping
+from cepc_runtime.enumerate.walk.computing import average_of, half_up, sum_of
 from cepc_runtime.enumerate.walk.states import NoWalk, Walk
 from cepc_runtime.events.grouped import read
 from cepc_runtime.events.letters import classify
@@ -91,6 +94,9 @@ ABOUT_SUMS = (
     "LEAST(C.y, A.y, 0.2) >= 0", "COALESCE(SUM(B.x), 0) >= A.x", "(C.kind < A.kind OR C.x < 3)", "C.x IN (A.x, 3, NULL)", "NOT C.x IN (A.x, 3)",
     "NULLIF(A.x, 3) < C.x", "(A.kind IS NOT NULL AND B.y IS NULL OR B.x = A.x)", "IF(B.d > A.d, B.d, A.d + 1) < 3", "NOT (C.x <=> A.x)",
     "(A.y IS NULL) <=> (C.y IS NULL)", "(B.y > 0) = (A.y > 0)",
+    "NOT (C.x > A.x OR C.y > A.y)", "(C.x > A.x AND C.y > A.y OR C.x < A.x - 2)", "C.x / A.x > 1.5", "B.y / RUNNING SUM(B.x) < 2",
+    "B.y / RUNNING COUNT(B.x) < 2", "C.d + A.x > 2", "C.d * A.x < 3", "C.d - A.d > 0.5", "(B.x > 1 OR SUM(B.x) > 6)",
+    "RUNNING SUM(B.x) <= SUM(B.x) - 2", "RUNNING SUM(B.big) <> 5", "GREATEST(B.x, A.x, 1) > 1",
 )  # fmt: skip
 SKIPS = "TO NEXT EVENT", "PAST LAST EVENT", "TO FIRST B", "TO LAST B", "FOR 1 s", "FOR 7 s"
 
@@ -156,8 +162,10 @@ def sums(chance: Random) -> Any:
     cents = [chance.choice((None, *range(-50, 400, 25))) for _ in range(count)]
     special = chance.choice(((), (), (float("nan"), float("inf")), (None,)))
     reals = [chance.choice((0.1, 0.3, 1.1, -2.7, 1e-3, 12.35, *special)) for _ in range(count)]
-    large = chance.choice((5, 1 << 40, 1 << 60))
+    large = chance.choice((5, 1 << 40, 1 << 62))
+    gaps = chance.choice((0, 0.1, 0.3))
     columns = {
+        "x": pa.array([None if chance.random() < gaps else x for x in table["x"].to_pylist()], pa.int32()),
         "y": pa.array(reals, pa.float64()),
         "d": pa.array([None if n is None else Decimal(n).scaleb(-2) for n in cents], pa.decimal128(10, 2)),
         "f": pa.array([None if n is None else chance.choice((0.1, 0.7, 1.2)) for n in cents], pa.float32()),
@@ -267,6 +275,7 @@ def small_pieces(chance: Random, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(walk_run, "LEAST", chance.choice((1, 3, 1 << 12)))
     monkeypatch.setattr(walk_run, "PIECE", 1)
     monkeypatch.setattr(walk_run, "EVENTS_OF_MATCH", chance.choice((1, 16)))
+    monkeypatch.setattr(walk_run, "REMEMBERED", chance.choice((1, 3, 1 << 18)))
 
 
 def small_blocks_and_runs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -356,6 +365,79 @@ def test_matches_with_conditions_that_are_computed_are_those_that_grow(monkeypat
     assert seen["matches of formulas"] > 1.2 * seen["queries"], seen
 
 
+TWO = "SEQ(ANY A, ANY C)"
+COMPUTED = [
+    (TWO, "NOT (C.x > A.x OR C.y > A.y)"),
+    (TWO, "(C.x > A.x AND C.y > A.y OR C.x < A.x)"),
+    (TWO, "NOT (NOT (C.x > A.x AND C.y > A.y))"),
+    (TWO, "(C.x > A.x AND C.y > A.y) IS NULL"),
+    (TWO, "(C.x > A.x OR C.y > A.y) IS NOT NULL"),
+    (TWO, "GREATEST(C.x, A.x) > 2"),
+    (TWO, "LEAST(A.x, C.x) < 2"),
+    (TWO, "C.d + A.x > 2"),
+    (TWO, "A.x - C.d > 1"),
+    (TWO, "C.d * A.x < 3"),
+    (TWO, "C.x <=> A.x"),
+    (TWO, "COALESCE(C.x, A.x, 9) < 3"),
+    ("SEQ(ANY+ A, ANY+ B, C)", "SUM(A.x) = SUM(B.x) + 1"),
+    ("SEQ(ANY A, ANY+ B, ANY+ D, C)", "C.x = LAST(B.x) + A.x - 1"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("pattern", "condition"), COMPUTED)
+def test_a_condition_is_computed_as_it_is_where_matches_grow(
+    pattern: str, condition: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(16):
+        chance = Random(seed)
+        small_pieces(chance, monkeypatch)
+        text = (
+            f"{WIDE}QUERY q RETURN MATCH COUNT(*) AS n PATTERN {pattern} WHERE [g] AND {condition} SELECT CONTIGUOUS "
+            "AFTER MATCH SKIP TO NEXT EVENT WITHIN 9 s;"
+        )
+        compare(text, sums(chance), chance, seen)
+    assert seen["formulas that are computed"] >= 12, seen
+    assert seen["matches of formulas"] >= 8, seen
+
+
+def test_a_sum_is_rounded_once_whatever_its_parts_have_come_to() -> None:
+    chance, unit, bits = Random(0), 2.0**-60, 52
+    for _ in range(2000):
+        high, low, count = (
+            chance.randrange(-(1 << 12), 1 << 12),
+            chance.randrange(-(1 << 61), 1 << 61),
+            1 + chance.randrange(900),
+        )
+        means = SimpleNamespace(constants=np.array([unit * 2.0**bits, unit]))
+        events: Any = SimpleNamespace(kept=np.array([high, low]), means=means)
+        exact = (high * 2**bits + low) * Fraction(unit)
+        assert sum_of(events, 0, 0, bits)[0] == float(exact)
+        assert average_of(events, 0, 0, bits, float(count)) == float(exact / count)
+
+
+@pytest.mark.parametrize(("number", "count", "expected"), [(5, 2, 3), (-5, 2, -3), (4, 3, 1), (5, 3, 2), (-4, 3, -1)])
+def test_a_quotient_of_decimals_is_rounded_half_up(number: int, count: int, expected: int) -> None:
+    assert half_up(number, count) == expected
+
+
+def test_averages_of_large_integers_are_rounded_once() -> None:
+    """They grow: a float64 would round their sums before they are divided."""
+    chance, total, means = Random(1), 0, list[float]()
+    numbers = [chance.randrange(1 << 55) for _ in range(200)]
+    for i, number in enumerate(numbers, 1):
+        total += number
+        means.append(float(Fraction(total, i)))
+    kinds = {"at": range(200), "kind": ["B"] * 200, "g": [1] * 200, "x": [1] * 200}
+    found = enumerator(
+        f"{STREAM.replace('x INT', 'x INT, n BIGINT')}QUERY q RETURN MATCH COUNT(*) AS n PATTERN B+ WHERE B.y = RUNNING "
+        "AVG(B.n) SELECT CONTIGUOUS AFTER MATCH SKIP PAST LAST EVENT WITHIN 1 HOUR;",
+        pa.table({**kinds, "n": numbers, "y": means}),
+        1 << 16,
+    )
+    assert listed(found.matches()) == [(list(range(200)), [0] * 200)]
+
+
 @pytest.mark.parametrize("largest", [1.0, 1e3, 1e12])
 def test_sums_and_averages_are_rounded_once(largest: float) -> None:
     """Each event says what the sum and the average up to it are, so that a match is of all of them."""
@@ -408,6 +490,7 @@ WALKS = {
     "SEQ(A, B+) WHERE B.x <= AVG(B.x) SELECT NEXT": None,
     "SEQ(A, B+, C) WHERE (C.x > A.x OR MAX(B.x) - MIN(B.x) < 3) SELECT NEXT": None,
     "SEQ(A, B+, C) WHERE C.x < SUM(B.x) SELECT NEXT": None,
+    "SEQ(A, B{1,3}) WHERE (B.x > 1 OR SUM(B.x) > 6) SELECT NEXT": "the condition B.x > 1 OR SUM(B.x) > 6",
     "SEQ(A, B+, C) WHERE C.x + A.x % 2 < COUNT(B) % 2 SELECT NEXT": "the condition C.x + A.x % 2 < COUNT(B) % 2",
     "SEQ(A, B+, C) WHERE (C.kind < A.kind OR C.x < A.x) SELECT NEXT": None,
     "SEQ(A, B, B) WHERE LAST(B).x > A.x SELECT NEXT": "a condition with LAST that may hold in the end, and not before",

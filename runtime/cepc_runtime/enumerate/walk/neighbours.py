@@ -99,8 +99,6 @@ def tests_on(
             continue  # there is no tuple: the condition holds
         if not new and variable in condition.eaches and bindings.binds(variable):
             return condition  # there are tuples without the event
-        if not new and any(aggregate.running for aggregate in condition.aggregates):
-            return condition
         places = {key: _place(key, condition, bindings, variable, new) for key in condition.keys}
         if "nowhere" in places.values():  # there is none with the event
             continue
