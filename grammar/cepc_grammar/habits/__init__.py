@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import brackets, calls, clauses, foreign, patterns, statements
+from . import brackets, calls, clauses, foreign, operators, patterns, statements
 from .common import shown_text
 
 if TYPE_CHECKING:
@@ -38,7 +38,13 @@ HABITS: tuple[Callable[[Spot], Diagnostic | None], ...] = (
     statements.equals_for_as,
     statements.interval_type,
     statements.query_without_name,
+    statements.hyphen_in_name,
+    statements.text_for_name,
+    statements.select_in_event,
+    statements.condition_in_event,
+    statements.connector,
     clauses.other_language,
+    operators.over,
     clauses.distinct_rows,
     clauses.select,
     clauses.sql_clause,
@@ -66,7 +72,10 @@ HABITS: tuple[Callable[[Spot], Diagnostic | None], ...] = (
     clauses.star_of_variable,
     clauses.comma_in_number,
     clauses.method,
-    clauses.operator,
+    operators.operator,
+    operators.call,
+    operators.value_in,
+    operators.underscore_in_number,
     clauses.second_duration,
     clauses.conjunction,
     clauses.joined_twice,

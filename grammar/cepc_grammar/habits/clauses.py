@@ -9,7 +9,7 @@ from ..diagnostic import Diagnostic
 from ..near import nearest
 from ..spelling import duration_text
 from ..units import UNITS
-from .common import closed_by, wrong
+from .common import CLAUSE_STARTS, closed_by, wrong
 
 if TYPE_CHECKING:
     from ..ast import Unit
@@ -38,7 +38,7 @@ def other_language(spot: Spot) -> Diagnostic | None:
 
 
 def select(spot: Spot) -> Diagnostic | None:
-    if spot.word() == "OVER" and spot.text(-1) == ")":
+    if spot.word() == "OVER" and (spot.text(-1) == ")" or _ends_with_over(spot)):
         return Diagnostic(
             "E0112", "window functions are not allowed", spot.span(), "no OVER in a query",
             notes=("a query's windows are given by WITHIN, SLIDE and OFFSET, and hold for the whole query",),
@@ -49,9 +49,11 @@ def select(spot: Spot) -> Diagnostic | None:
             return Diagnostic(
                 "E0112", "subqueries are not allowed", span, "an expression sees the events of one match only"
             )
-    if spot.word(-1) == "SELECT" and spot.word() in _STRATEGIES:
-        hint = f"write `SELECT {_STRATEGIES[spot.word()]}`"
-        return wrong(spot.span(), f"`{spot.text()}` is no selection", _SELECT_LABEL, hint)
+    if spot.word(-1) == "SELECT" and (named := _strategy(spot)) is not None:
+        strategy, last = named
+        span = spot.span(0, last)
+        shown = " ".join(spot.source.text[span.start : span.end].split())
+        return wrong(span, f"`{shown}` is no selection", _SELECT_LABEL, f"write `SELECT {strategy}`", strategy)
     near = nearest(spot.word(), _SELECTIONS) if spot.word(-1) == "SELECT" else None
     if near is not None:
         hint = f"did you mean `{near}`?"
@@ -61,6 +63,24 @@ def select(spot: Spot) -> Diagnostic | None:
         hint = "what a row shows stands in RETURN"
         return wrong(span, "SELECT in the wrong place", "SELECT chooses ANY, NEXT or CONTIGUOUS", hint)
     return None
+
+
+def _ends_with_over(spot: Spot) -> bool:
+    """Whether nothing follows OVER that would make a column of it."""
+    return spot.clause() in ("WHERE", "HAVING", "RETURN") and (spot.word(1) in CLAUSE_STARTS or not spot.text(1))
+
+
+def _strategy(spot: Spot) -> tuple[str, int] | None:
+    """What the words here call a way to select, `SKIP TILL NEXT MATCH` and `skip-till-next-match` too, and how far from
+    here they end.
+    """
+    words, found, offset = list[str](), None, 0
+    while spot.word(offset) or spot.text(offset) == "-":
+        words += [spot.word(offset)] if spot.word(offset) else []
+        if (strategy := _STRATEGIES.get("_".join(words))) is not None:
+            found = (strategy, offset)
+        offset += 1
+    return found
 
 
 def distinct_rows(spot: Spot) -> Diagnostic | None:
@@ -202,25 +222,6 @@ def _in_digits(spot: Spot, comma: int) -> bool:
         return False
     before, mark, after = spot.tokens[comma - 1 : comma + 2]
     return before.text.isdecimal() and after.text.isdecimal() and (before.end, mark.end) == (mark.start, after.start)
-
-
-_OPERATORS = {"=<": "<=", "=>": ">=", "=!": "<>", "><": "<>"}
-_WORD_OPERATORS = {"MOD": "%"}
-
-
-def operator(spot: Spot) -> Diagnostic | None:
-    """`a =< b`, `a => b`, `a MOD 2`."""
-    if spot.clause() not in ("WHERE", "HAVING", "RETURN"):
-        return None
-    for first in (0, -1):
-        if first == -1 and spot.span(-1).end != spot.span().start:
-            continue
-        span = spot.span(first, 0)
-        written = spot.source.text[span.start : span.end]
-        cure = _OPERATORS.get(written) or (_WORD_OPERATORS.get(written.upper()) if first == 0 else None)
-        if cure is not None:
-            return wrong(span, f"`{written}` is no operator", "said in another way here", f"write `{cure}`", cure)
-    return None
 
 
 def method(spot: Spot) -> Diagnostic | None:

@@ -15,7 +15,7 @@ from cepc_runtime.cheap_dataclass import dataclass
 from .. import ast
 from ..spelling import duration_text
 from ..units import UNITS
-from .common import closed_by, shown_text, wrong
+from .common import CLAUSE_STARTS, closed_by, shown_text, wrong
 
 if TYPE_CHECKING:
     from ..diagnostic import Diagnostic
@@ -128,6 +128,8 @@ FOREIGN: Final = (
     Foreign("OUTPUT FIRST EVERY", "write `AFTER MATCH SKIP FOR {duration}`; it requires SELECT NEXT or CONTIGUOUS", (
         "RETURN", "PATTERN", "WHERE", "GROUP", "HAVING", "WITHIN", "SELECT"
     )),
+    Foreign("SLIDING", "write `SLIDE {duration}`", ("WITHIN", "WINDOW"), instead="SLIDE"),
+    Foreign("EVERY", "write `SLIDE {duration}`", ("WITHIN", "WINDOW"), instead="SLIDE"),
     Foreign("OUTPUT", _NOT_LISTED, ("WITHIN",)),
     Foreign("EMIT", _NOT_LISTED, ("WITHIN",)),
     Foreign("TUMBLE", "write `WITHIN {duration}`"),
@@ -229,18 +231,50 @@ def repetition(spot: Spot) -> Diagnostic | None:
         bounds = f"{low or '0'},{high}" if colon else low
         hint = f"write `{spot.text(-1)}{{{bounds}}}`"
         return wrong(spot.span(), "`<` cannot stand here", "a number of events stands in `{ }`", hint)
+    if spot.text() == "[" and spot.word(-1) not in _BEFORE_A_NUMBER and (found := _bounds(spot)) is not None:
+        return found
     if spot.text() == "[" and inside[0].isdigit() and inside[1] == "]":
         hint = f"write `{inside[2] or 'A'}{{{inside[0]}}}`"
         return wrong(spot.span(0, 2), "a number before its event", "a number of events stands behind it", hint)
     return None
 
 
+_BEFORE_A_NUMBER: Final = ("PATTERN", "EVERY", "NOT")
+
+
+def _bounds(spot: Spot) -> Diagnostic | None:
+    """`A[2] a`, `A[2,3]`, `A a[2]`, `SEQ(A, B)[2]`: a number of events in other brackets."""
+    end = closed_by(spot.tokens, spot.at)
+    if end is None or not (spot.is_name(-1) or spot.text(-1) == ")"):
+        return None
+    bounds = "".join(token.text for token in spot.tokens[spot.at + 1 : end])
+    if re.fullmatch(r"\d+(,\d*)?", bounds) is None:
+        return None
+    last = end - spot.at
+    has_alias = spot.is_name(last + 1) and spot.word(last + 1) not in CLAUSE_STARTS
+    two = spot.is_name(-1) and spot.is_name(-2) and spot.word(-2) not in _BEFORE_A_NUMBER
+    element = spot.text(-2 if two else -1) if spot.is_name(-1) else "(…)"
+    alias = spot.text(-1) if two else spot.text(last + 1) if has_alias else ""
+    hint = f"write `{f'{element}{{{bounds}}} {alias}'.rstrip()}`"
+    title, label = "a number of events in `[ ]`", "a number of events stands in `{ }`"
+    return wrong(spot.span(0, last), title, label, hint, None if two else f"{{{bounds}}}")
+
+
 def filter_in_pattern(spot: Spot) -> Diagnostic | None:
-    """`B(price > 3)` of EPL."""
-    if spot.clause() != "PATTERN" or spot.text() not in ("<", ">", "<=", ">=", "==", "!=", "<>"):
+    """`B(price > 3)` of EPL, `B b (price > 3)`."""
+    if spot.clause() != "PATTERN" or not (spot.text() in _COMPARISONS or _is_filter(spot)):
         return None
     hint = "write it in WHERE, which may mention every event of the pattern by its alias or type"
     return wrong(spot.span(), "a condition inside the pattern", "conditions stand in WHERE", hint)
+
+
+_COMPARISONS: Final = ("<", ">", "<=", ">=", "==", "!=", "<>")
+
+
+def _is_filter(spot: Spot) -> bool:
+    """Whether brackets with a comparison begin here, behind an event."""
+    end = closed_by(spot.tokens, spot.at) if spot.text() == "(" and spot.is_name(-1) else None
+    return end is not None and any(token.text in (*_COMPARISONS, "=") for token in spot.tokens[spot.at : end])
 
 
 # ---- finding the words -----------------------------------------------------------------------------------------------

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from ..ast import Name
 from ..diagnostic import Diagnostic
 from ..near import nearest
 from ..raw_tokens import RawToken
 from ..source import Span
+from ..spelling import name_text, string_text
 from ..statements import STATEMENT_WORDS
-from .common import CLAUSE_STARTS, not_yet, shown_text, wrong
+from ..tokens import string_value
+from .common import CLAUSE_STARTS, closed_by, not_yet, shown_text, wrong
 
 if TYPE_CHECKING:
     from ..spot import Spot
@@ -128,6 +133,10 @@ def statement_begins(spot: Spot) -> Diagnostic | None:
         title = f"{word} outside a query"
         hint = "remove the `;` before it, if it belongs to the query above"
         return wrong(spot.span(), title, "this is a clause of a query", hint)
+    if word in ("SELECT", "WITH", "CREATE") and any(token.upper == "MATCH_RECOGNIZE" for token in spot.tokens):
+        of_sql = "MATCH_RECOGNIZE stands in a text of SQL: `cepc run queries.sql`, or `cepc.sql(spark, text)` in Python"
+        hint = f"{_FIRST_WORDS['SELECT']}; {of_sql}"
+        return wrong(spot.span(), f"`{word}` begins no statement", label, hint)
     near = nearest(word, STATEMENT_WORDS) if word else None
     hint = f"did you mean `{near}`?" if near else _FIRST_WORDS.get(word, "")
     return wrong(spot.span(), f"`{shown_text(spot.text())}` begins no statement", label, hint, near)
@@ -148,6 +157,69 @@ def query_without_name(spot: Spot) -> Diagnostic | None:
         span = Span(first.start, first.end, spot.source.name)
         return wrong(span, "a query without a name", "a query requires a name", "write `QUERY name`")
     return None
+
+
+def hyphen_in_name(spot: Spot) -> Diagnostic | None:
+    """`QUERY my-query`, `STREAM s (user-id STRING)`."""
+    named = spot.at == 2 and spot.tokens[0].upper in STATEMENT_WORDS
+    column = spot.tokens[0].upper == "STREAM" and spot.clause() == "" and spot.text(-2) in ("(", ",")
+    if spot.text() != "-" or not spot.is_name(-1) or not (named or column):
+        return None
+    found = _HYPHENATED.match(spot.source.text, spot.span(-1).start)
+    if found is None:
+        return None
+    name, span = found[0], Span(*found.span(), spot.source.name)
+    cure = name.replace("-", "_")
+    hint = f"write `{cure}`, or the name in backquotes: {name_text(Name(name))}"
+    return wrong(span, f"`{name}` is no name", "a name has letters, digits and `_`", hint, cure)
+
+
+_HYPHENATED: Final = re.compile(r"\w+(?:-\w+)+")
+
+
+def text_for_name(spot: Spot) -> Diagnostic | None:
+    """`RETURN a.x AS 'x'`."""
+    token = spot.token
+    if token is None or token.kind != "STRING" or spot.word(-1) != "AS" or spot.clause() != "RETURN":
+        return None
+    name = name_text(Name(string_value(token.text)))
+    hint = f"write {name if name.startswith('`') else f'`{name}`'}"
+    return wrong(spot.span(), f"`{shown_text(token.text)}` is no name", "a name has no such quotes", hint, name)
+
+
+def select_in_event(spot: Spot) -> Diagnostic | None:
+    """`EVENT Big AS SELECT * FROM A WHERE x > 3`."""
+    select = next((o for o in (0, -1) if spot.word(o) == "SELECT"), None)
+    if spot.tokens[0].upper != "EVENT" or select is None:
+        return None
+    at = next((o for o in range(len(spot.tokens) - spot.at) if spot.word(o) == "FROM"), None)
+    base = spot.text(at + 1) if at is not None and spot.is_name(at + 1) else "A"
+    hint = f"write `EVENT {spot.text(1 - spot.at)} AS {base} WHERE …`"
+    return wrong(spot.span(select), "SELECT in an EVENT", "the event type is expected that it is of", hint)
+
+
+def condition_in_event(spot: Spot) -> Diagnostic | None:
+    """`EVENT Big AS A(x > 3)`, `EVENT Big AS A[x > 3]`."""
+    end = closed_by(spot.tokens, spot.at) if spot.text() in ("(", "[") and spot.clause() == "" else None
+    if spot.tokens[0].upper != "EVENT" or end is None or not spot.is_name(-1):
+        return None
+    condition = spot.source.text[spot.span().end : spot.tokens[end].start].strip()
+    cure = f"WHERE {condition}" if len(condition) <= _SHORT else "WHERE …"
+    blank = " " if spot.span(-1).end == spot.span().start else ""
+    title, label = "a condition behind its event", "conditions stand in WHERE"
+    return wrong(spot.span(0, end - spot.at), title, label, f"write `{cure}`", f"{blank}WHERE {condition}")
+
+
+def connector(spot: Spot) -> Diagnostic | None:
+    """`STREAM t (…) WITH ('connector' = 'kafka', 'topic' = 'x')` of Flink."""
+    if spot.tokens[0].upper != "STREAM" or spot.word() != "WITH" or spot.text(1) != "(":
+        return None
+    texts = [string_value(token.text) for token in spot.tokens[spot.at :] if token.kind == "STRING"]
+    options = dict(pairwise(texts))
+    place = options.get("topic") or options.get("path") or "topic"
+    source = f"FROM {options.get('connector', 'kafka').upper()} {string_text(place)}"
+    hint = f"write `{source}`, and behind it Spark's options if there are any: `OPTIONS (name = 'value')`"
+    return wrong(spot.span(), "WITH in a STREAM", "where events come from is said by FROM", hint)
 
 
 def source_without_format(spot: Spot) -> Diagnostic | None:
