@@ -208,7 +208,7 @@ ERRORS = [
     ("s LIKE 'a!b' ESCAPE '!'", "the escape character"),
     ("s RLIKE '['", "this is no regular expression"),
     ("repeat(s, 1000000000)", "too long"),
-    ("soundex(s) = 'A100'", "`soundex` is computed by Spark only"),
+    ("soundex(s) = 'A100'", "only Spark has the function `soundex`, called in `soundex(s)`"),
 ]  # fmt: skip
 
 

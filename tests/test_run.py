@@ -910,12 +910,19 @@ def test_what_only_spark_computes_is_said_with_where_it_is_computed() -> None:
     with pytest.raises(cepc.RunError) as caught:
         compiled.run(pa.table({"at": [1], "kind": ["A"]}))
     said = str(caught.value)
-    assert "error[E0804]: `soundex` is computed by Spark only in `soundex(kind)`" in said
+    assert "error[E0804]: only Spark has the function `soundex`, called in `soundex(kind)`" in said
     assert (
-        "= help: compute it in a column of the STREAM, `name AS …`, or in a condition on one event, and run it" in said
+        "= help: run it there: `cepc run --engine spark`, `compiled.spark(events)` in Python, or the job that" in said
     )
-    assert "`cepc run --engine spark`, or the job that `cepc compile` writes" in said
+    assert "`cepc functions` lists the functions that every engine has" in " ".join(said.split())
     assert "note:" not in said
+
+
+def test_a_pattern_that_only_spark_knows_is_not_said_to_be_a_function() -> None:
+    stream = "STREAM s (at BIGINT, kind STRING) EVENT TIME at UNIT s EVENT TYPE kind;"
+    compiled = cepc.compile(f"{stream} QUERY q RETURN MATCH A.at PATTERN A WHERE A.kind RLIKE '(?x)a b' WITHIN 9 s;")
+    with pytest.raises(cepc.RunError, match="only Spark knows the pattern of `rlike`, called in `kind RLIKE"):
+        compiled.run(pa.table({"at": [1], "kind": ["A"]}))
 
 
 FOR_SPARK = {
@@ -929,5 +936,5 @@ FOR_SPARK = {
 def test_what_only_spark_computes_is_said_before_events_are_read(where: str) -> None:
     stream = "STREAM s (at BIGINT, kind STRING) EVENT TIME at UNIT s EVENT TYPE kind;"
     compiled = cepc.compile(f"{stream} QUERY q RETURN {FOR_SPARK[where]} WITHIN 9 s;")
-    with pytest.raises(cepc.RunError, match="`soundex` is computed by Spark only"):
+    with pytest.raises(cepc.RunError, match="only Spark has the function `soundex`"):
         compiled.run("no such file.csv")

@@ -146,7 +146,7 @@ def unknown_aggregate(span: Span, name: str, near: str | None) -> Diagnostic:
         span,
         "an aggregate of Spark's that queries cannot compute",
         notes=(f"the aggregates are {counted}, and {of_lists} in a match query",),
-        hint=_did_you_mean(near),
+        hint=FUNCTIONS.get(name.upper()) or _did_you_mean(near),
     )
 
 

@@ -59,7 +59,7 @@ class EventScope:
     def _unknown(self, first: ast.Name, rest: list[ast.Name]) -> Diagnostic:
         if rest and rest[0].text in self.stream.columns:
             return say.variable_in_event(first.text, first.span, rest[0].text)
-        return self.stream.unknown(first, cure="derive the type from one of a stream")
+        return self.stream.unknown_value(first, cure="derive the type from one of a stream")
 
 
 class EventTypes:

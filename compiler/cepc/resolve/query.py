@@ -203,9 +203,9 @@ def _conditions(
     if stream is None:
         problems += structure_problems(query.where, known, agree)
     else:
-        whole, wrong = sort_conditions(
-            query.where, PatternScope(known, stream, agree, reported=shared.wrong, others=others)
-        )
+        returned = frozenset(item.alias.text for item in query.returns.items if item.alias and not query.returns.each)
+        scope = PatternScope(known, stream, agree, reported=shared.wrong, others=others, returned=returned)
+        whole, wrong = sort_conditions(query.where, scope)
         problems += wrong
     failed = False
     for node in written.conditional(pattern):

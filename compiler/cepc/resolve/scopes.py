@@ -96,7 +96,8 @@ class PatternScope:
 
     `shared` are the columns that may stand bare, None for all of them; in RETURN EACH these are all that every stream
     has. `columns` are the result columns that HAVING may name, None elsewhere. `reported` are names that have their
-    error already. `others` learns of which other events columns are asked for.
+    error already. `others` learns of which other events columns are asked for. `returned` are result columns that only
+    HAVING may name.
     """
 
     names: Names
@@ -107,6 +108,7 @@ class PatternScope:
     reported: frozenset[str] = frozenset()
     others: Others = field(default_factory=lambda: Others(()))
     each: bool = False
+    returned: frozenset[str] = frozenset()
 
     def beside(self, column: Field, places: int) -> Field | None:
         """Over several streams it is of the column that all of them share, for the event may be of any."""
@@ -163,7 +165,8 @@ class PatternScope:
         member = self.stream.member(variable.stream)
         stream = self.stream if member is None else member.stream
         if not path:
-            return say.bare_variable(_text(reference), reference.span, stream.attributes)
+            own_type = _text(reference) if variable.is_called_by_type else None
+            return say.bare_variable(_text(reference), reference.span, stream.attributes, own_type)
         column, *rest = path
         type_ = stream.columns.get(column.text)
         if type_ is None:
@@ -194,7 +197,9 @@ class PatternScope:
             return say.column_of_result(name, "an aggregate" if self.result == "aggregate" else "a match")
         if self.columns is not None:
             return say.unknown_in_having(name, [*self.columns, *sorted(self.shared or ())])
-        return self.stream.unknown(name)
+        if name.text in self.returned:
+            return say.returned_column(name)
+        return self.stream.unknown_value(name)
 
 
 def having_column(column: ast.Name, variables: Iterable[str], names: Names, stream: KnownStream) -> list[str]:

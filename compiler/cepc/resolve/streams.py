@@ -85,6 +85,12 @@ class KnownStream:
             return say.column_apart(name, types, cure)
         return say.unknown_column(name, [*self.columns, *more], *self.names)
 
+    def unknown_value(self, name: ast.Name, cure: str = "write it with a variable before it") -> Diagnostic:
+        """The same in an expression, where the name of an event type may be meant as a text."""
+        if self.types is not None and not self.has_one_type and name.text in self.types:
+            return say.type_for_text(name)
+        return self.unknown(name, cure=cure)
+
     def unshared(self, name: ast.Name, *, each: bool = False) -> Diagnostic | None:
         """What to say where some of several streams have the column, and not all."""
         lacking = [m.stream.name for m in self.members if name.text not in {*m.stream.columns, *m.stream.broken}]

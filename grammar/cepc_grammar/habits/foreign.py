@@ -149,6 +149,9 @@ FUNCTIONS: Final = {
     "TIMESTAMPDIFF": "write `datediff(end, start)` for days, `(unix_micros(end) - unix_micros(start)) DIV 3600000000` "
     "for hours",
     "TIMESTAMPADD": "write `x + INTERVAL 3 HOURS`",
+    "ALL": "`x > ALL (a, b)` is `x > GREATEST(a, b)`, and `x < ALL (a, b)` is `x < LEAST(a, b)`",
+    "ANY": "`x = ANY (a, b)` is `x IN (a, b)`, `x > ANY (a, b)` is `x > LEAST(a, b)`",
+    "SOME": "`x = SOME (a, b)` is `x IN (a, b)`, `x > SOME (a, b)` is `x > LEAST(a, b)`",
     "PRIOR": "the event before is `LAG(v.x)`, that of the same variable `PREV(v).x`, in WHERE",
 }
 """By the name in upper case."""

@@ -45,13 +45,14 @@ def not_grouped(column: ast.Name, grouped: Sequence[str]) -> Diagnostic:
         if grouped
         else "without GROUP BY all matches are one group"
     )
+    group_by = f"GROUP BY {', '.join((*grouped, column.text))}"
     return Diagnostic(
         "E0503",
         f"`{column.text}` is not in GROUP BY",
         column.span,
         "has many values in one result row",
         notes=(f"an aggregate query has one row for each group and window; {by}",),
-        hint=f"add `GROUP BY {', '.join((*grouped, column.text))}`, or aggregate it",
+        hint=f"aggregate it, or add `{group_by}`: all events of a match then agree on it",
     )
 
 

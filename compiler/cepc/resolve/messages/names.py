@@ -216,6 +216,30 @@ def unknown_column(name: ast.Name, columns: Sequence[str], *streams: str) -> Dia
     )
 
 
+def returned_column(name: ast.Name) -> Diagnostic:
+    """Of a column of RETURN in WHERE."""
+    return Diagnostic(
+        "E0204",
+        f"`{name.text}` is no column of the events",
+        name.span,
+        "a column of the result, which is computed of whole matches",
+        hint=f"write the condition in HAVING: `HAVING {name_text(name)} …`",
+    )
+
+
+def type_for_text(name: ast.Name) -> Diagnostic:
+    """Of the name of an event type where a value stands."""
+    text = string_text(name.text)
+    return Diagnostic(
+        "E0204",
+        f"`{name.text}` is an event type, and no column",
+        name.span,
+        "a value is expected",
+        hint=f"its name as a text is in quotes: `{text}`",
+        replacement=text,
+    )
+
+
 def unknown_label(name: ast.Name, query: ast.Query) -> Diagnostic:
     known = [label.text for label, _ in query.labels]
     written = "".join(f"{name_text(label)} = {string_text(value)}, " for label, value in query.labels)
@@ -519,13 +543,15 @@ def bare_column_in_aggregate(name: ast.Name, variables: Sequence[str]) -> Diagno
     )
 
 
-def bare_variable(name: str, span: Span, columns: Sequence[str]) -> Diagnostic:
+def bare_variable(name: str, span: Span, columns: Sequence[str], type_: str | None = None) -> Diagnostic:
+    """`type_` is what the variable is called by, if it has no alias."""
+    text = "" if type_ is None else f"; the name of the type as a text is `{string_text(type_)}`"
     return Diagnostic(
         "E0221",
         f"`{name}` is an event, not a value",
         span,
         "a column is missing behind it",
-        hint=f"write `{name}.{columns[0]}`, say" if columns else f"write `{name}.` and a column",
+        hint=(f"write `{name}.{columns[0]}`, say" if columns else f"write `{name}.` and a column") + text,
     )
 
 

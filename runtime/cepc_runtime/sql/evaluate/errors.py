@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, NoReturn, Protocol, TypeVar
 
 from ..expression import Aggregate
 from ..spark_sql import describe
@@ -97,7 +97,14 @@ def fail(call: Call, reason: str) -> NoReturn:
 def unsupported(expression: Expression, what: str, reason: str = "") -> NoReturn:
     """Fails on a function that only Spark computes, or for another reason why it is computed there only."""
     hint = (
-        "compute it in a column of the STREAM, `name AS …`, or in a condition on one event, and run it there: "
-        "`cepc run --engine spark`, or the job that `cepc compile` writes"
+        "run it there: `cepc run --engine spark`, `compiled.spark(events)` in Python, or the job that `cepc compile` "
+        "writes; `cepc functions` lists the functions that every engine has"
     )
-    raise SparkOnlyError(reason or f"`{what}` is computed by Spark only", what, describe(expression), hint)
+    alone = (
+        f"only Spark knows the pattern of `{what}`" if what in _OF_PATTERNS else f"only Spark has the function `{what}`"
+    )
+    raise SparkOnlyError(reason or f"{alone}, called", what, describe(expression), hint)
+
+
+_OF_PATTERNS: Final = ("rlike", "to_timestamp", "try_to_timestamp")
+"""Functions of every engine, but not with any pattern."""

@@ -307,7 +307,7 @@ def by_pattern(call: Call, arguments: tuple[Value, ...], length: int) -> pa.Arra
     text, form = arguments
     forms = [form.as_py()] if isinstance(form, pa.Scalar) else form.unique().to_pylist()
     if not (len(forms) == 1 and (forms[0] is None or is_portable(forms[0]))):
-        unsupported(call, f"{call.function} with this pattern")
+        unsupported(call, call.function)
     pattern = forms[0]
     if pattern is None:
         return pa.nulls(length, arrow_type(call.type))
