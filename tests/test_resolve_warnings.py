@@ -95,6 +95,24 @@ def test_a_quantifier_on_not_says_nothing_and_the_pattern_is_right(quantifier: s
     assert codes(query_text(f"SEQ(A, (NOT B){quantifier}, C)")) == ["W0403"]
 
 
+@pytest.mark.parametrize(
+    ("where", "cure"),
+    [
+        ("a.x > LAST(a.x, 1)", "write `PREV(a).x`, which is of the event of `a` before each one"),
+        ("a.x > 0 AND a.x - LAST(a, 2).x > 1", "write `PREV(a, 2).x`, which"),
+        ("a.x > LAST(a).x", None),
+        ("b.x > LAST(a, 1).x", None),
+        ("LAST(a, 1).x > FIRST(a).x", None),
+        ("a.x > PREV(a, 2).x", None),
+    ],
+)
+def test_each_event_beside_one_before_the_last_is_told_of_prev(where: str, cure: str | None) -> None:
+    found = checked(query_text("SEQ(A+ a, B b)", clauses=f"WHERE {where}", returns="MATCH *", within="9 s")).diagnostics
+    assert [(d.code, d.hint.startswith(cure or "")) for d in found] == ([] if cure is None else [("W0404", True)])
+    inside = f"PATTERN p AS SEQ(A+ a, B b) WHERE {where};"
+    assert codes(query_text("p", before=inside, returns="MATCH *", within="9 s")) == [d.code for d in found]
+
+
 def test_group_by_of_one_events_attribute() -> None:
     assert codes(query_text("SEQ(A a, B)", clauses="GROUP BY a.k")) == ["W0503"]
 

@@ -128,6 +128,7 @@ def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -
         return ResolvedQuery(None, (*problems, *_with_uses(wrong, pattern, query.span.source)), inlined.types)
     built = warnings.positions_to_warn(checked)
     problems += () if built is None else warnings.enumeration(checked, built)
+    problems += warnings.before_the_last(checked)
     overflow = warnings.overflow(query, checked, pattern)
     beside = tuple(others.columns.values())
     return ResolvedQuery(checked, tuple(problems), inlined.types, overflow, built, beside)

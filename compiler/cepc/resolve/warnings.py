@@ -1,4 +1,5 @@
-"""What is right and may still surprise: counts that can pass BIGINT, and conditions that make matches be enumerated.
+"""What is right and may still surprise: counts that can pass BIGINT, conditions that make matches be enumerated, and
+conditions that mean something else in MATCH_RECOGNIZE.
 
 Whether a condition can be checked while counting is the automaton's to say. It is imported only for a query that has
 such conditions: `cepc check` starts in a fraction of a second, and that is felt in an editor.
@@ -9,8 +10,10 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
+from cepc_grammar import ast
 from cepc_grammar.pattern import And, Not, Repeat, Selected, Some, fold, walk
-from cepc_runtime.sql.expression import aggregates
+from cepc_grammar.spelling import name_text
+from cepc_runtime.sql.expression import Field, aggregates, fields
 
 from .. import model
 from . import written
@@ -20,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Literal as OneOf
 
-    from cepc_grammar import ast
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_runtime.plan.positions import ConditionPlan, Positions
 
@@ -58,6 +60,20 @@ def positions_to_warn(checked: model.Query) -> Built | None:
         return positions_of(checked, Letters())
     except PatternTooLarge:
         return None
+
+
+def before_the_last(checked: model.Query) -> Iterator[Diagnostic]:
+    """Conditions that compare each event of a variable with one so many before the last of the whole match, where
+    MATCH_RECOGNIZE means the event before.
+    """
+    for condition in (*checked.conditions, *_scoped(checked)):
+        found = list(fields(condition.expression))
+        each = {field.variable for field in found if field.at == "each"}
+        last = next((f for f in found if f.at == "last" and f.places and each == {f.variable}), None)
+        if last is not None:
+            earlier = Field(last.variable, last.column, "prev", last.type, last.places - 1)
+            cure = f"{earlier.event}.{name_text(ast.Name(last.column))}"
+            yield say.before_the_last(condition.span, last.event, cure, f"{last.variable}")
 
 
 def _scoped(checked: model.Query) -> list[model.Condition]:

@@ -102,6 +102,18 @@ def repeated_not(span: Span, *, optional: bool) -> Diagnostic:
     return Diagnostic("W0403", "a quantifier on NOT says nothing", span, label, hint="leave the quantifier out")
 
 
+def before_the_last(span: Span, last: str, earlier: str, variable: str) -> Diagnostic:
+    """`last` is an event of the variable, `earlier` the column of another one, as they are written."""
+    return Diagnostic(
+        "W0404",
+        f"`{last}` is counted from the end of the whole match",
+        span,
+        f"compares each event of `{variable}` with that one, itself included",
+        notes=(f"in MATCH_RECOGNIZE, `{last}` of the row's own variable is a row before it",),
+        hint=f"write `{earlier}`, which is of the event of `{variable}` before each one",
+    )
+
+
 def only_not(span: Span) -> Diagnostic:
     return Diagnostic(
         "E0407",
