@@ -490,7 +490,7 @@ WALKS = {
     "SEQ(A, B+) WHERE B.x <= AVG(B.x) SELECT NEXT": None,
     "SEQ(A, B+, C) WHERE (C.x > A.x OR MAX(B.x) - MIN(B.x) < 3) SELECT NEXT": None,
     "SEQ(A, B+, C) WHERE C.x < SUM(B.x) SELECT NEXT": None,
-    "SEQ(A, B{1,3}) WHERE (B.x > 1 OR SUM(B.x) > 6) SELECT NEXT": "the condition B.x > 1 OR SUM(B.x) > 6",
+    "SEQ(A, B{2}) WHERE (B.x > 1 OR SUM(B.x) > 6) SELECT NEXT": "the condition B.x > 1 OR SUM(B.x) > 6",
     "SEQ(A, B+, C) WHERE C.x + A.x % 2 < COUNT(B) % 2 SELECT NEXT": "the condition C.x + A.x % 2 < COUNT(B) % 2",
     "SEQ(A, B+, C) WHERE (C.kind < A.kind OR C.x < A.x) SELECT NEXT": None,
     "SEQ(A, B, B) WHERE LAST(B).x > A.x SELECT NEXT": "a condition with LAST that may hold in the end, and not before",
