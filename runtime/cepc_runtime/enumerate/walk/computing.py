@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 INLINED: Final = frozenset(["event_of"])
 
-# what an instruction does: the first eight to a register, the others of registers a and b, too
+# what an instruction does: the first nine write to a register, the others are of registers a and b, too
 INTEGER_OF: Final = 0  # of the event of place a, in row b
 REAL_OF: Final = 1
 CONSTANT: Final = 2  # a
@@ -52,28 +52,25 @@ REAL_CONSTANT: Final = 3  # number a
 KEPT: Final = 4  # what slot a keeps, if there are some values in slot b
 AVERAGE: Final = 5  # of integers in slot a, as many as slot b says
 AVERAGE_OF_DECIMALS: Final = 6  # times c
-SUM_OF_REALS: Final = (
-    7  # in slot a and the next, as many as slot b says, of the units constants c and the next, d bits apart
-)
+SUM_OF_REALS: Final = 7  # in slot a and the next, as many as slot b says: of units c and the next, d bits apart
 AVERAGE_OF_REALS: Final = 8
-TO_REAL: Final = 9
-ADD_INTEGERS: Final = 10
-SUBTRACT_INTEGERS: Final = 11
-MULTIPLY_INTEGERS: Final = 12
-ADD_REALS: Final = 13
-SUBTRACT_REALS: Final = 14
-MULTIPLY_REALS: Final = 15
-DIVIDE_REALS: Final = 16
-COMPARE_INTEGERS: Final = 17  # as operator c says
-COMPARE_REALS: Final = 18
-CHOOSE_INTEGER: Final = 19  # a where register c is true, else b
-CHOOSE_REAL: Final = 20
-IS_NULL_INTEGER: Final = 21
-IS_NULL_REAL: Final = 22
-NOT: Final = 23
-AND: Final = 24
-OR: Final = 25
-REQUIRE: Final = 26  # nothing else matters where register a is not true
+ADD_INTEGERS: Final = 9
+SUBTRACT_INTEGERS: Final = 10
+MULTIPLY_INTEGERS: Final = 11
+IS_NULL_INTEGER: Final = 12
+NOT: Final = 13  # of register a, which is b as well
+AND: Final = 14
+OR: Final = 15
+COMPARE_INTEGERS: Final = 16  # as operator c says
+ADD_REALS: Final = 17
+SUBTRACT_REALS: Final = 18
+MULTIPLY_REALS: Final = 19
+DIVIDE_REALS: Final = 20
+IS_NULL_REAL: Final = 21
+COMPARE_REALS: Final = 22
+TO_REAL: Final = 23
+CHOOSE: Final = 24  # a where register c is true, else b
+REQUIRE: Final = 25  # nothing else matters where register a is not true
 
 NULL_REAL: Final = 0
 """A register of reals that nothing is written to."""
@@ -115,68 +112,88 @@ def event_of(events: WalkEvents, place: int, p: int, x: int, first: int) -> int:
 
 
 def all_true(t: Ints, events: WalkEvents, option: int, p: int, x: int, first: int) -> bool:
-    """Whether all formulas of the option are true when it reads event `x` after event `p`, or ends the match there."""
+    """Whether all formulas of the option are true when it reads event `x` after event `p`, or ends the match there.
+
+    An instruction writes to both registers of its number, null to the one that it is not about: each access to an array
+    is machine code that takes its time to make.
+    """
     integers, reals, kept = events.means.integers, events.means.reals, events.kept
+    null = reals[NULL_REAL]
     for i in range(t[option + FORMULAS], t[option + FORMULAS_END], INSTRUCTION):
-        do, to, a, b, c, d = t[i + DO], t[i + TO], t[i + A], t[i + B], t[i + C], t[i + D]
+        do, to, a, b, c = t[i + DO], t[i + TO], t[i + A], t[i + B], t[i + C]
+        integer, real = NULL, null
         if do == REQUIRE:
             if integers[a] != 1:
                 return False
-        elif do == INTEGER_OF:
+        elif do <= REAL_OF:
             event = event_of(events, a, p, x, first)
-            integers[to] = NULL if event == NONE else events.numbers[b, event]
-        elif do == REAL_OF:
-            event = event_of(events, a, p, x, first)
-            reals[to] = reals[NULL_REAL] if event == NONE else events.means.numbers[b, event]
+            if event != NONE and do == INTEGER_OF:
+                integer = events.numbers[b, event]
+            elif event != NONE:
+                real = events.means.numbers[b, event]
         elif do == CONSTANT:
-            integers[to] = a
+            integer = a
         elif do == REAL_CONSTANT:
-            reals[to] = events.means.constants[a]
-        elif do == KEPT:
-            integers[to] = kept[a] if b == NONE or kept[b] > 0 else NULL
-        elif do == AVERAGE:
-            reals[to] = reals[NULL_REAL] if kept[b] == 0 else float(kept[a]) / float(kept[b])
-        elif do == AVERAGE_OF_DECIMALS:
-            integers[to] = NULL if kept[b] == 0 else half_up(kept[a] * c, kept[b])
-        elif do == SUM_OF_REALS:
-            reals[to] = reals[NULL_REAL] if kept[b] == 0 else sum_of(events, a, c, d)[0]
-        elif do == AVERAGE_OF_REALS:
-            reals[to] = reals[NULL_REAL] if kept[b] == 0 else average_of(events, a, c, d, float(kept[b]))
+            real = events.means.constants[a]
+        elif do <= AVERAGE_OF_REALS:
+            count = 1 if b == NONE else kept[b]
+            if count > 0 and do == KEPT:
+                integer = kept[a]
+            elif count > 0 and do == AVERAGE:
+                real = float(kept[a]) / float(count)
+            elif count > 0 and do == AVERAGE_OF_DECIMALS:
+                integer = half_up(kept[a] * c, count)
+            elif count > 0 and do == SUM_OF_REALS:
+                real = sum_of(events, a, c, t[i + D])[0]
+            elif count > 0:
+                real = average_of(events, a, c, t[i + D], float(count))
+        elif do <= COMPARE_INTEGERS:
+            integer = of_integers(do, c, integers[a], integers[b])
+        elif do <= COMPARE_REALS:
+            u, v = reals[a], reals[b]
+            if do == IS_NULL_REAL:
+                integer = 1 if u != u else 0
+            elif do == COMPARE_REALS:
+                if u == u and v == v:
+                    integer = 1 if compares(c, u, v) else 0
+            else:
+                real = of_reals(do, u, v)
         elif do == TO_REAL:
-            reals[to] = reals[NULL_REAL] if integers[a] == NULL else float(integers[a])
-        elif do == ADD_INTEGERS:
-            integers[to] = NULL if integers[a] == NULL or integers[b] == NULL else integers[a] + integers[b]
-        elif do == SUBTRACT_INTEGERS:
-            integers[to] = NULL if integers[a] == NULL or integers[b] == NULL else integers[a] - integers[b]
-        elif do == MULTIPLY_INTEGERS:
-            integers[to] = NULL if integers[a] == NULL or integers[b] == NULL else integers[a] * integers[b]
-        elif do == ADD_REALS:
-            reals[to] = reals[a] + reals[b]
-        elif do == SUBTRACT_REALS:
-            reals[to] = reals[a] - reals[b]
-        elif do == MULTIPLY_REALS:
-            reals[to] = reals[a] * reals[b]
-        elif do == DIVIDE_REALS:
-            reals[to] = reals[a] / reals[b]
-        elif do == COMPARE_INTEGERS:
-            none = integers[a] == NULL or integers[b] == NULL
-            integers[to] = NULL if none else compares(c, integers[a], integers[b])
-        elif do == COMPARE_REALS:
-            none = reals[a] != reals[a] or reals[b] != reals[b]
-            integers[to] = NULL if none else compares(c, reals[a], reals[b])
-        elif do == CHOOSE_INTEGER:
-            integers[to] = integers[a] if integers[c] == 1 else integers[b]
-        elif do == CHOOSE_REAL:
-            reals[to] = reals[a] if integers[c] == 1 else reals[b]
-        elif do == IS_NULL_INTEGER:
-            integers[to] = integers[a] == NULL
-        elif do == IS_NULL_REAL:
-            integers[to] = reals[a] != reals[a]
-        elif do == NOT:
-            integers[to] = NULL if integers[a] == NULL else 1 - integers[a]
+            if integers[a] != NULL:
+                real = float(integers[a])
         else:
-            integers[to] = both(do, integers[a], integers[b])
+            chosen = a if integers[c] == 1 else b
+            integer, real = integers[chosen], reals[chosen]
+        integers[to], reals[to] = integer, real
     return True
+
+
+def of_integers(do: int, operator: int, a: int, b: int) -> int:
+    """What an instruction makes of integers."""
+    if do == IS_NULL_INTEGER:
+        return 1 if a == NULL else 0
+    if do <= OR and do >= AND:
+        return both(do, a, b)
+    if a == NULL or b == NULL:
+        return NULL
+    if do == ADD_INTEGERS:
+        return a + b
+    if do == SUBTRACT_INTEGERS:
+        return a - b
+    if do == MULTIPLY_INTEGERS:
+        return a * b
+    if do == NOT:
+        return 1 - a
+    return 1 if compares(operator, a, b) else 0
+
+
+def of_reals(do: int, a: float, b: float) -> float:
+    """What an instruction makes of reals."""
+    if do == ADD_REALS:
+        return a + b
+    if do == SUBTRACT_REALS:
+        return a - b
+    return a * b if do == MULTIPLY_REALS else a / b
 
 
 def both(do: int, a: int, b: int) -> int:

@@ -33,8 +33,7 @@ from .computing import (
     AVERAGE,
     AVERAGE_OF_DECIMALS,
     AVERAGE_OF_REALS,
-    CHOOSE_INTEGER,
-    CHOOSE_REAL,
+    CHOOSE,
     COMPARE_INTEGERS,
     COMPARE_REALS,
     CONSTANT,
@@ -182,26 +181,27 @@ class _OfFormula:
             case "and" | "or":
                 return reduce(lambda a, b: self._truth(AND if function == "and" else OR, a, b), more, first)
             case "not":
-                return self._truth(NOT, first)
+                return self._truth(NOT, first, first)
             case "isnull":
                 return self._is_null(first, real)
             case "isnotnull":
-                return self._truth(NOT, self._is_null(first, real))
+                is_null = self._is_null(first, real)
+                return self._truth(NOT, is_null, is_null)
             case "<=>":
                 nulls = self._truth(AND, self._is_null(first, real), self._is_null(more[0], real))
                 equal = self._compared(EQUAL, first, more[0], real)
-                return self._chosen(equal, equal, nulls, False)
+                return self._chosen(equal, equal, nulls)
             case "in":
                 return reduce(partial(self._truth, OR), (self._compared(EQUAL, first, one, real) for one in more))
             case "case":
                 *parts, chosen = found
                 for number in range(len(parts) - 2, -1, -2):
-                    chosen = self._chosen(parts[number], parts[number + 1], chosen, real)
+                    chosen = self._chosen(parts[number], parts[number + 1], chosen)
                 return chosen
             case "coalesce":
                 chosen = found[-1]
                 for one in reversed(found[:-1]):
-                    chosen = self._chosen(self._is_null(one, real), chosen, one, real)
+                    chosen = self._chosen(self._is_null(one, real), chosen, one)
                 return chosen
             case "greatest" | "least":
                 operator = GREATER if function == "greatest" else LESS
@@ -210,7 +210,7 @@ class _OfFormula:
                 return self._computed("-", self._zero(real), first, type_)
             case "abs":
                 below = self._compared(LESS, first, self._zero(real), real)
-                return self._chosen(below, self._computed("-", self._zero(real), first, type_), first, real)
+                return self._chosen(below, self._computed("-", self._zero(real), first, type_), first)
         raise ValueError(f"no instruction: {function}")
 
     def _truth(self, do: int, *of: Register) -> Register:
@@ -223,16 +223,14 @@ class _OfFormula:
         do = COMPARE_REALS if real else COMPARE_INTEGERS
         return Register(self._add(do, a.number, b.number, operator), 0, 1)
 
-    def _chosen(self, truth: Register, a: Register, b: Register, real: bool) -> Register:
+    def _chosen(self, truth: Register, a: Register, b: Register) -> Register:
         """One where something is true, and another one elsewhere."""
-        do = CHOOSE_REAL if real else CHOOSE_INTEGER
-        register = self._add(do, a.number, b.number, truth.number)
-        return Register(register, min(a.low, b.low), max(a.high, b.high))
+        return Register(self._add(CHOOSE, a.number, b.number, truth.number), min(a.low, b.low), max(a.high, b.high))
 
     def _preferred(self, operator: int, a: Register, b: Register, real: bool) -> Register:
         """The second where it compares so to the first, or that is null."""
         better = self._truth(OR, self._is_null(a, real), self._compared(operator, b, a, real))
-        return self._chosen(better, b, a, real)
+        return self._chosen(better, b, a)
 
     def _null(self, real: bool) -> int:
         return self._add(REAL_CONSTANT, self._means.constant(math.nan)) if real else self._add(CONSTANT, NULL)

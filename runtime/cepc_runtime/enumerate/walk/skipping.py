@@ -70,15 +70,15 @@ def stays(t: Ints, events: WalkEvents, record: int, p: int, x: int, first: int) 
         return True
     if letters & t[record + LOOKED] != 0:
         for way in range(t[record + WAYS], t[record + WAYS_END], OPTION):
-            if fits(t, events, way, p, x, first) and is_true_with(t, events, way, p, x, first):
+            if fits(t, events, way, p, x, first) and (
+                t[way + FORMULAS] == t[way + FORMULAS_END] or is_true_with(t, events, way, p, x, first)
+            ):
                 return True
     return False
 
 
 def is_true_with(t: Ints, events: WalkEvents, way: int, p: int, x: int, first: int) -> bool:
     """Whether all formulas are true with event `x`, which is not kept."""
-    if t[way + FORMULAS] == t[way + FORMULAS_END]:
-        return True
     for slot in range(len(events.kept)):
         events.means.spare[slot] = events.kept[slot]
     keep(t, events, way, x)
