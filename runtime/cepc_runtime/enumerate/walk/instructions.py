@@ -20,7 +20,6 @@ from ...kernel.adjacent.tests import (
     OPERATORS,
     Comparison,
     evaluate_side,
-    shared_ranks,
 )
 from ...numbers.columns import approximate
 from ...sql.evaluate import evaluate
@@ -142,8 +141,7 @@ class Instructions:
         """The rows of two sides, each of one event, as integers that compare as they do."""
         compared = Comparison(operator, _of("later", a), _of("earlier", b))
         events = self.timeline.events_of_any(left), self.timeline.events_of_any(right)
-        first, second = shared_ranks(compared, self.table, *events)
-        return self.rows.keep(np.where(first < 0, NULL, first)), self.rows.keep(np.where(second < 0, NULL, second))
+        return self.rows.ranked(compared, self.table, *events)
 
 
 class _OfFormula:

@@ -14,6 +14,7 @@ from .formulas import is_real
 from .reading import NULL
 
 if TYPE_CHECKING:
+    from ...kernel.adjacent.tests import Comparison
     from ...numbers.columns import Floats, Ints
     from ...sql.expression import Expression
     from ...sql.types import DataType
@@ -39,7 +40,7 @@ class NumberRow(NamedTuple):
 
 
 class NumberRows:
-    """NumberRows of integers, NULL for null, and of reals, NaN for null."""
+    """Rows of integers, NULL for null, and of reals, NaN for null."""
 
     def __init__(self, timeline: Timeline) -> None:
         self._length = timeline.length
@@ -64,6 +65,11 @@ class NumberRows:
         row = np.full(self._length, other, dtype=np.int64)
         row[events] = integers
         return self.keep(row)
+
+    def ranked(self, compared: Comparison, table: Any, later: Ints, earlier: Ints) -> tuple[int, int]:
+        """Two rows of integers that compare as both sides do, of the later and the earlier events."""
+        first, second = (np.where(ranks < 0, NULL, ranks) for ranks in shared_ranks(compared, table, later, earlier))
+        return self.keep(first), self.keep(second)
 
     def of(self, events: Ints, column: Any, type_: DataType) -> NumberRow:
         """The values of these events as they are computed with: integers, of a DECIMAL unscaled, or reals. Raises
@@ -101,10 +107,7 @@ class Sides:
         if left is not None and right is not None:
             return left, right
         events = self._timeline.events_of_any(later), self._timeline.events_of_any(earlier)
-        ranks = shared_ranks(test.comparison, self._table, *events)
-        return self._rows.keep(np.where(ranks[0] < 0, NULL, ranks[0])), self._rows.keep(
-            np.where(ranks[1] < 0, NULL, ranks[1])
-        )
+        return self._rows.ranked(test.comparison, self._table, *events)
 
     def _side(self, expression: Expression, letters: frozenset[int]) -> int | None:
         """The row of a side's values themselves, if they are or can be seen as integers. Those of a mere column, which
