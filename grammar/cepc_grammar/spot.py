@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from cepc_runtime.cheap_dataclass import dataclass
@@ -16,9 +17,12 @@ _OPENING = {"(": ")", "[": "]", "{": "}"}
 _CLAUSES = frozenset({*CLAUSE_WORDS, "WINDOW"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Spot:
-    """Token `at` of a statement's tokens cannot stand there; one past the end: the statement ends too early."""
+    """Token `at` of a statement's tokens cannot stand there; one past the end: the statement ends too early.
+
+    A dozen habits ask for the clause and the bracket, each of which is a walk over the statement.
+    """
 
     source: Source
     tokens: tuple[RawToken, ...]
@@ -54,6 +58,7 @@ class Spot:
         start, end = min(self.at + first, top), min(self.at + (first if last is None else last), top)
         return Span(self.tokens[start].start, self.tokens[end].end, self.source.name)
 
+    @cached_property
     def clause(self) -> str:
         """The clause this stands in: PATTERN, WHERE, …; "" before the first one. A word behind a dot begins none."""
         for number in reversed(range(self.at)):
@@ -62,6 +67,7 @@ class Spot:
                 return word
         return ""
 
+    @cached_property
     def open_bracket(self) -> int | None:
         """The innermost bracket that is open here, as an index of the tokens."""
         stack: list[int] = []

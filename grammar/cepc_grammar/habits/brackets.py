@@ -10,7 +10,7 @@ from .common import CLAUSE_STARTS, wrong
 
 def unclosed_bracket(spot: Spot) -> Diagnostic | None:
     """The statement ends, or another clause begins, while a bracket is open."""
-    bracket = spot.open_bracket()
+    bracket = spot.open_bracket
     if bracket is None:
         return None
     for offset in (0, -1):
@@ -32,6 +32,6 @@ def unclosed_bracket(spot: Spot) -> Diagnostic | None:
 
 
 def closes_nothing(spot: Spot) -> Diagnostic | None:
-    if spot.text() in (")", "]", "}") and spot.open_bracket() is None:
+    if spot.text() in (")", "]", "}") and spot.open_bracket is None:
         return wrong(spot.span(), f"`{spot.text()}` closes nothing", "no bracket is open here", "remove it")
     return None

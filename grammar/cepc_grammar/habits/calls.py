@@ -22,7 +22,7 @@ _TRIMS: Final = {"BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}
 
 
 def words_for_commas(spot: Spot) -> Diagnostic | None:
-    opened = spot.open_bracket()
+    opened = spot.open_bracket
     if not opened or spot.tokens[opened - 1].upper not in _WORDS:
         return None
     function = spot.tokens[opened - 1].upper

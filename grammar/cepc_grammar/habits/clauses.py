@@ -30,7 +30,7 @@ _SELECT_LABEL = "ANY, NEXT or CONTIGUOUS is expected"
 
 def other_language(spot: Spot) -> Diagnostic | None:
     for offset in (0, -1):
-        if spot.word(offset) == "ON" and spot.clause() == "PATTERN":
+        if spot.word(offset) == "ON" and spot.clause == "PATTERN":
             return wrong(
                 spot.span(offset), "ON is no clause of a query", "cannot stand here", "conditions stand in WHERE"
             )
@@ -67,7 +67,7 @@ def select(spot: Spot) -> Diagnostic | None:
 
 def _ends_with_over(spot: Spot) -> bool:
     """Whether nothing follows OVER that would make a column of it."""
-    return spot.clause() in ("WHERE", "HAVING", "RETURN") and (spot.word(1) in CLAUSE_STARTS or not spot.text(1))
+    return spot.clause in ("WHERE", "HAVING", "RETURN") and (spot.word(1) in CLAUSE_STARTS or not spot.text(1))
 
 
 def _strategy(spot: Spot) -> tuple[str, int] | None:
@@ -136,7 +136,7 @@ def labels(spot: Spot) -> Diagnostic | None:
     if spot.word() == "WITH" and spot.at > 2:
         hint = f"write it behind the name of the query: `QUERY {name} WITH (severity = 'high')`"
         return wrong(spot.span(), "WITH in the wrong place", "labels stand behind the query's name", hint)
-    if len(spot.tokens) > 2 and spot.tokens[2].upper == "WITH" and spot.text(-1) == "=" and spot.clause() == "":
+    if len(spot.tokens) > 2 and spot.tokens[2].upper == "WITH" and spot.text(-1) == "=" and spot.clause == "":
         text = spot.text()
         if text and spot.tokens[spot.at].kind in ("NUMBER", "WORD"):
             shown = f"'{text}'"
@@ -147,7 +147,7 @@ def labels(spot: Spot) -> Diagnostic | None:
 def session(spot: Spot) -> Diagnostic | None:
     """`WITHIN SESSION(10 MINUTES)`, `WITHIN 10 MINUTES SESSION`."""
     called = spot.text() == "(" and spot.word(-1) == "SESSION"
-    if spot.clause() not in ("WITHIN", "WINDOW") or not (called or spot.word() == "SESSION"):
+    if spot.clause not in ("WITHIN", "WINDOW") or not (called or spot.word() == "SESSION"):
         return None
     number, unit = (1, 2) if called else (-2, -1)
     length = f"{spot.text(number)} {spot.text(unit)}" if spot.word(unit).lower() in UNITS else "10 MINUTES"
@@ -158,7 +158,7 @@ def session(spot: Spot) -> Diagnostic | None:
 def outside_within(spot: Spot) -> Diagnostic | None:
     """SLIDE or OFFSET, not behind WITHIN."""
     at = next((o for o in (0, -1) if spot.word(o) in ("SLIDE", "OFFSET")), None)
-    if at is None or spot.clause() in ("WITHIN", "WINDOW"):
+    if at is None or spot.clause in ("WITHIN", "WINDOW"):
         return None
     word = spot.word(at)
     hint = f"write `WITHIN 20 MINUTES {word} 5 MINUTES`, say"
@@ -167,7 +167,7 @@ def outside_within(spot: Spot) -> Diagnostic | None:
 
 def slide_behind_offset(spot: Spot) -> Diagnostic | None:
     """`WITHIN 1 HOUR OFFSET 5 MINUTES SLIDE 10 MINUTES`."""
-    if spot.word() != "SLIDE" or spot.clause() not in ("WITHIN", "WINDOW") or not _is_time(spot, 1):
+    if spot.word() != "SLIDE" or spot.clause not in ("WITHIN", "WINDOW") or not _is_time(spot, 1):
         return None
     before = next((o for o in (-3, -4) if spot.word(o) == "OFFSET"), None)
     if before is None:
@@ -196,7 +196,7 @@ def duration(spot: Spot) -> Diagnostic | None:
 
 def comma_in_number(spot: Spot) -> Diagnostic | None:
     """`x > 1,000`, `x > 1,5`, outside brackets, where a comma parts nothing."""
-    if spot.text() != "," or spot.clause() not in ("WHERE", "HAVING") or spot.open_bracket() is not None:
+    if spot.text() != "," or spot.clause not in ("WHERE", "HAVING") or spot.open_bracket is not None:
         return None
     first, last = spot.at - 1, spot.at + 1
     while last + 2 < len(spot.tokens) and spot.tokens[last + 1].text == "," and _in_digits(spot, last + 1):
@@ -228,7 +228,7 @@ def method(spot: Spot) -> Diagnostic | None:
     """`Pickup.district.startswith('a')`: a function called behind a dot."""
     if spot.text() != "(" or spot.text(-2) != "." or not spot.is_name(-1):
         return None
-    if spot.clause() not in ("WHERE", "HAVING", "RETURN"):
+    if spot.clause not in ("WHERE", "HAVING", "RETURN"):
         return None
     first = spot.at - 3
     while first >= 2 and spot.tokens[first - 1].text == "." and spot.tokens[first - 2].kind in ("WORD", "QUOTED"):
@@ -246,7 +246,7 @@ def method(spot: Spot) -> Diagnostic | None:
 
 def second_duration(spot: Spot) -> Diagnostic | None:
     """`WITHIN 1 HOUR 30 MINUTES`."""
-    if (spot.clause() not in ("WITHIN", "SLIDE", "WINDOW") and spot.word(-3) != "FOR") or spot.at < 3:
+    if (spot.clause not in ("WITHIN", "SLIDE", "WINDOW") and spot.word(-3) != "FOR") or spot.at < 3:
         return None
     tokens = spot.tokens[spot.at - 2 : spot.at + 2]
     units = [UNITS.get(token.text.lower()) for token in tokens[1::2]]
@@ -271,12 +271,12 @@ _FACTORS: dict[tuple[Unit, Unit], int] = {
 
 def conjunction(spot: Spot) -> Diagnostic | None:
     """Conditions joined by `,`, `&&` or `&`."""
-    if spot.clause() not in ("WHERE", "HAVING"):
+    if spot.clause not in ("WHERE", "HAVING"):
         return None
     hint = "write AND"
     if spot.text() == "&" and spot.text(-1) == "&":
         return wrong(spot.span(-1, 0), "`&&` cannot stand here", "no operator of the language", hint)
-    if spot.text() == "," and spot.open_bracket() is None:
+    if spot.text() == "," and spot.open_bracket is None:
         return wrong(spot.span(), "`,` between conditions", "conditions are joined by AND", hint)
     return None
 
@@ -300,18 +300,18 @@ _OF_CONDITIONS = frozenset({"=", "==", "<=>", "<>", "!=", "<", "<=", ">", ">=", 
 def group_by(spot: Spot) -> Diagnostic | None:
     """`GROUP BY upper(x)`, `GROUP BY x % 2`, `GROUP BY 1`; Spark's windows."""
     at = next((o for o in (0, -1) if spot.word(o) == "SESSION_WINDOW" and spot.text(o + 1) == "("), None)
-    if at is not None and spot.clause() == "GROUP":
+    if at is not None and spot.clause == "GROUP":
         hint = "write `WITHIN SESSION 10 MINUTES` in the place of it and of WITHIN"
         return wrong(spot.span(at), "SESSION_WINDOW in GROUP BY", "windows are a clause", hint)
     return (
-        _no_column(spot, "GROUP BY", "GROUP BY hour", _OF_VALUES | _OF_CONDITIONS) if spot.clause() == "GROUP" else None
+        _no_column(spot, "GROUP BY", "GROUP BY hour", _OF_VALUES | _OF_CONDITIONS) if spot.clause == "GROUP" else None
     )
 
 
 def equivalence(spot: Spot) -> Diagnostic | None:
     """`[upper(x)]`, `[x % 2]`, but not `[A.x = B.x]`, a condition that needs no brackets."""
-    opened = spot.open_bracket()
-    if spot.clause() != "WHERE" or opened is None or spot.tokens[opened].text != "[":
+    opened = spot.open_bracket
+    if spot.clause != "WHERE" or opened is None or spot.tokens[opened].text != "[":
         return None
     stands_alone = spot.text(opened - 1 - spot.at).upper() in ("WHERE", "AND", "OR", "NOT", "(")  # else an element
     return _no_column(spot, "`[ ]`", "[hour]", _OF_VALUES) if stands_alone else None

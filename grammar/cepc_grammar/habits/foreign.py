@@ -170,7 +170,7 @@ MOST_WORDS: Final = max(len(word.words.split()) for word in FOREIGN)
 
 def foreign(spot: Spot) -> Diagnostic | None:
     """The first of the words that stand where the grammar stops, or just before."""
-    clause = spot.clause()
+    clause = spot.clause
     begins = _clause_begins(spot, clause)
     near = spot.tokens[max(min(begins - 1, spot.at - MOST_WORDS), 0) : spot.at + MOST_WORDS]
     there = {token.upper or token.text for token in near}
@@ -190,7 +190,7 @@ def foreign(spot: Spot) -> Diagnostic | None:
 
 def duration_in_expression(spot: Spot) -> Diagnostic | None:
     """`b.at - a.at <= 5 SECONDS`, `INTERVAL -5 SECONDS`."""
-    if spot.clause() not in ("WHERE", "HAVING", "RETURN") or spot.text().lower() not in UNITS:
+    if spot.clause not in ("WHERE", "HAVING", "RETURN") or spot.text().lower() not in UNITS:
         return None
     before = spot.tokens[spot.at - 1]
     if before.kind != "NUMBER":
@@ -218,7 +218,7 @@ def skip_to(spot: Spot) -> Diagnostic | None:
 
 def absence_for(spot: Spot) -> Diagnostic | None:
     """`NOT B FOR 5 MINUTES`, where FOR was taken for an alias."""
-    if spot.clause() != "PATTERN" or spot.word(-1) != "FOR" or spot.token is None or spot.token.kind != "NUMBER":
+    if spot.clause != "PATTERN" or spot.word(-1) != "FOR" or spot.token is None or spot.token.kind != "NUMBER":
         return None
     hint = f"write `WITHIN {_duration(spot, spot.at)}`"
     return wrong(spot.span(-1), f"`{spot.text(-1)}` cannot stand here", "how long none comes is said by WITHIN", hint)
@@ -226,7 +226,7 @@ def absence_for(spot: Spot) -> Diagnostic | None:
 
 def repetition(spot: Spot) -> Diagnostic | None:
     """`A<3:5>` of Siddhi, `[3] A` of EPL."""
-    if spot.clause() != "PATTERN":
+    if spot.clause != "PATTERN":
         return None
     inside = [spot.text(i) for i in range(1, 6)]
     if spot.text() == "<" and spot.is_name(-1) and ">" in inside:
@@ -265,7 +265,7 @@ def _bounds(spot: Spot) -> Diagnostic | None:
 
 def filter_in_pattern(spot: Spot) -> Diagnostic | None:
     """`B(price > 3)` of EPL, `B b (price > 3)`."""
-    if spot.clause() != "PATTERN" or not (spot.text() in _COMPARISONS or _is_filter(spot)):
+    if spot.clause != "PATTERN" or not (spot.text() in _COMPARISONS or _is_filter(spot)):
         return None
     hint = "write it in WHERE, which may mention every event of the pattern by its alias or type"
     return wrong(spot.span(), "a condition inside the pattern", "conditions stand in WHERE", hint)

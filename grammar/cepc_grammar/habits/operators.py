@@ -20,7 +20,7 @@ _CONDITIONS: Final = ("WHERE", "HAVING", "RETURN")
 
 def operator(spot: Spot) -> Diagnostic | None:
     """`a =< b`, `a => b`, `a MOD 2`, `a ~ 'x'`, `a MATCHES 'x'`."""
-    if spot.clause() not in _CONDITIONS:
+    if spot.clause not in _CONDITIONS:
         return None
     for first in (0, -1):
         if first == -1 and spot.span(-1).end != spot.span().start:
@@ -35,7 +35,7 @@ def operator(spot: Spot) -> Diagnostic | None:
 
 def call(spot: Spot) -> Diagnostic | None:
     """`a.name CONTAINS 'x'`, `a.x ?? 0`, `a.x ?: 0`."""
-    if spot.clause() not in _CONDITIONS:
+    if spot.clause not in _CONDITIONS:
         return None
     mark = spot.text() + spot.text(1)
     if mark in ("??", "?:") and spot.span().end == spot.span(1).start:
@@ -109,7 +109,7 @@ def _goes_on(spot: Spot, at: int) -> bool:
 def over(spot: Spot) -> Diagnostic | None:
     """`PATTERN A OVER 5 MINUTES`, where OVER was taken for an alias, or behind a condition."""
     at = next((o for o in (0, -1) if spot.word(o) == "OVER"), None)
-    if at is None or spot.clause() == "WITHIN" or not 0 <= spot.at + at + 1 < len(spot.tokens):
+    if at is None or spot.clause == "WITHIN" or not 0 <= spot.at + at + 1 < len(spot.tokens):
         return None
     if spot.tokens[spot.at + at + 1].kind != "NUMBER":
         return None

@@ -29,21 +29,21 @@ def lone_negation(spot: Spot) -> Diagnostic | None:
 
 def sequence(spot: Spot) -> Diagnostic | None:
     """Order written as an arrow, THEN, or commas alone."""
-    if spot.clause() != "PATTERN":
+    if spot.clause != "PATTERN":
         return None
     hint = "events in order are written `SEQ(A, B)`"
     if spot.text() in _ARROWS or spot.word() in ("THEN", "BEFORE"):
         return wrong(spot.span(), f"`{spot.text()}` cannot stand here", "a pattern has no such operator", hint)
     if spot.text() == "-" and spot.text(1) == ">":
         return wrong(spot.span(0, 1), "`->` cannot stand here", "a pattern has no such operator", hint)
-    if spot.text() == "," and spot.open_bracket() is None:
+    if spot.text() == "," and spot.open_bracket is None:
         return wrong(spot.span(), "`,` cannot stand here", "a pattern is one element", hint)
     return None
 
 
 def negative_number(spot: Spot) -> Diagnostic | None:
     """`B{-1,2}`."""
-    if spot.clause() != "PATTERN" or (spot.text(-1), spot.text()) != ("{", "-") or not spot.text(1).isdecimal():
+    if spot.clause != "PATTERN" or (spot.text(-1), spot.text()) != ("{", "-") or not spot.text(1).isdecimal():
         return None
     title, label = "a number of events below 0", "a pattern has at least 0 of them"
     return wrong(spot.span(0, 1), title, label, "write `0`, or the least number of events that there must be", None)
@@ -51,8 +51,8 @@ def negative_number(spot: Spot) -> Diagnostic | None:
 
 def from_to(spot: Spot) -> Diagnostic | None:
     """`B{2..3}`, `B{2-3}`, `B{2:3}`."""
-    opened = spot.open_bracket()
-    if spot.clause() != "PATTERN" or opened is None or spot.tokens[opened].text != "{":
+    opened = spot.open_bracket
+    if spot.clause != "PATTERN" or opened is None or spot.tokens[opened].text != "{":
         return None
     end = closed_by(spot.tokens, opened)
     if end is None:
@@ -71,7 +71,7 @@ _FROM_TO = re.compile(r"\{\s*(\d+)\s*(?:\.\.+|-|:|TO)\s*(\d+)\s*\}", re.IGNORECA
 def other_brackets(spot: Spot) -> Diagnostic | None:
     """`SEQ{A, B}`, `SEQ[A, B]`."""
     word = spot.word(-1)
-    if spot.clause() != "PATTERN" or spot.text() not in ("{", "[") or word not in ("SEQ", "AND", "OR", "SOME"):
+    if spot.clause != "PATTERN" or spot.text() not in ("{", "[") or word not in ("SEQ", "AND", "OR", "SOME"):
         return None
     end = closed_by(spot.tokens, spot.at)
     inside = "A, B" if end is None else spot.source.text[spot.span().end : spot.tokens[end].start]
@@ -83,7 +83,7 @@ def other_brackets(spot: Spot) -> Diagnostic | None:
 def where_inside(spot: Spot) -> Diagnostic | None:
     """`SEQ(A WHERE x > 3, B)`, where WHERE was taken for an alias."""
     offset = next((o for o in (0, -1) if spot.word(o) == "WHERE"), None)
-    if offset is None or spot.open_bracket() is None:
+    if offset is None or spot.open_bracket is None:
         return None
     words = [t.upper for t in spot.tokens[: spot.at + offset]]
     if "PATTERN" not in words or not set(words).isdisjoint({"WHERE", "HAVING", "WITHIN"}):
@@ -94,7 +94,7 @@ def where_inside(spot: Spot) -> Diagnostic | None:
 
 def where_mistyped(spot: Spot) -> Diagnostic | None:
     """`PATTERN SEQ(A, B) WEHRE [id]`, where the word was taken for an alias."""
-    if spot.clause() != "PATTERN" or spot.text() != "[" or spot.open_bracket() is not None:
+    if spot.clause != "PATTERN" or spot.text() != "[" or spot.open_bracket is not None:
         return None
     if not spot.word(-1) or nearest(spot.word(-1), ["WHERE"]) is None:
         return None
@@ -104,7 +104,7 @@ def where_mistyped(spot: Spot) -> Diagnostic | None:
 
 def up_to(spot: Spot) -> Diagnostic | None:
     """`B{,3}` of regular expressions and MATCH_RECOGNIZE."""
-    if spot.clause() != "PATTERN" or (spot.text(-1), spot.text(), spot.text(2)) != ("{", ",", "}"):
+    if spot.clause != "PATTERN" or (spot.text(-1), spot.text(), spot.text(2)) != ("{", ",", "}"):
         return None
     most, element = spot.text(1), spot.text(-2) if spot.is_name(-2) else "(…)"
     hint = f"write `{element}{{1,{most}}}`, or `{element}{{0,{most}}}` if there may be none"
@@ -114,7 +114,7 @@ def up_to(spot: Spot) -> Diagnostic | None:
 def pattern_operators(spot: Spot) -> Diagnostic | None:
     """`A | B`, `A & B`, `p: A`, `p = A`, `A[x > 3]`, `A t+`, `SEQ(A) NOT B`, `A AS a`, "A" in a pattern."""
     token = spot.token
-    if token is None or spot.clause() != "PATTERN":
+    if token is None or spot.clause != "PATTERN":
         return None
     text = token.text
     if text in ("|", "||", "&", "&&"):
@@ -150,7 +150,7 @@ def _alias_or_element(spot: Spot, element: str, second: str) -> str:
     """What to write where a quantifier follows two names, of which the second may be meant as an event type."""
     mark = _quantifier(spot)
     two = f"{element}, {second}{mark}"
-    if spot.open_bracket() is None:
+    if spot.open_bracket is None:
         two = f"SEQ({two})"
     if second[:1].isupper():
         return f"write `{two}`; an alias would stand behind the quantifier: `{element}{mark} {second.lower()}`"

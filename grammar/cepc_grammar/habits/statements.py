@@ -66,7 +66,7 @@ def unknown_character(spot: Spot) -> Diagnostic | None:
     token = spot.token
     if token is None or (token.kind != "UNKNOWN" and token.text != "!"):
         return None
-    if token.text == "!" and spot.clause() != "PATTERN":
+    if token.text == "!" and spot.clause != "PATTERN":
         label, hint = "it stands before a whole condition, as NOT does", "write `(NOT …)` around what it is of"
         return wrong(spot.span(), "`!` cannot stand here", label, hint)
     hint = next((cure for characters, cure in _CHARACTERS.items() if token.text in characters), "")
@@ -91,7 +91,7 @@ def other_comments(spot: Spot) -> Diagnostic | None:
 
 
 def reserved(spot: Spot) -> Diagnostic | None:
-    if spot.word() in ("AND", "OR") and spot.clause() == "PATTERN":
+    if spot.word() in ("AND", "OR") and spot.clause == "PATTERN":
         word = spot.word()
         return not_yet(f"infix {word} in a pattern is", spot.span(), f"write `{word}({', '.join(_operands(spot))})`")
     return None
@@ -99,7 +99,7 @@ def reserved(spot: Spot) -> Diagnostic | None:
 
 def _operands(spot: Spot) -> list[str]:
     """What stands on both sides of the word, and of the same word again, as it is written."""
-    opened = spot.open_bracket()
+    opened = spot.open_bracket
     first = 1 + max(number for number in range(spot.at) if spot.tokens[number].upper == "PATTERN" or number == opened)
     operands, depth = [list[RawToken]()], 0
     for token in spot.tokens[first : spot.at]:
@@ -162,7 +162,7 @@ def query_without_name(spot: Spot) -> Diagnostic | None:
 def hyphen_in_name(spot: Spot) -> Diagnostic | None:
     """`QUERY my-query`, `STREAM s (user-id STRING)`."""
     named = spot.at == 2 and spot.tokens[0].upper in STATEMENT_WORDS
-    column = spot.tokens[0].upper == "STREAM" and spot.clause() == "" and spot.text(-2) in ("(", ",")
+    column = spot.tokens[0].upper == "STREAM" and spot.clause == "" and spot.text(-2) in ("(", ",")
     if spot.text() != "-" or not spot.is_name(-1) or not (named or column):
         return None
     found = _HYPHENATED.match(spot.source.text, spot.span(-1).start)
@@ -180,7 +180,7 @@ _HYPHENATED: Final = re.compile(r"\w+(?:-\w+)+")
 def text_for_name(spot: Spot) -> Diagnostic | None:
     """`RETURN a.x AS 'x'`."""
     token = spot.token
-    if token is None or token.kind != "STRING" or spot.word(-1) != "AS" or spot.clause() != "RETURN":
+    if token is None or token.kind != "STRING" or spot.word(-1) != "AS" or spot.clause != "RETURN":
         return None
     name = name_text(Name(string_value(token.text)))
     hint = f"write {name if name.startswith('`') else f'`{name}`'}"
@@ -200,7 +200,7 @@ def select_in_event(spot: Spot) -> Diagnostic | None:
 
 def condition_in_event(spot: Spot) -> Diagnostic | None:
     """`EVENT Big AS A(x > 3)`, `EVENT Big AS A[x > 3]`."""
-    end = closed_by(spot.tokens, spot.at) if spot.text() in ("(", "[") and spot.clause() == "" else None
+    end = closed_by(spot.tokens, spot.at) if spot.text() in ("(", "[") and spot.clause == "" else None
     if spot.tokens[0].upper != "EVENT" or end is None or not spot.is_name(-1):
         return None
     condition = spot.source.text[spot.span().end : spot.tokens[end].start].strip()
@@ -291,7 +291,7 @@ def rows_of_a_test(spot: Spot) -> Diagnostic | None:
 
 def constraint(spot: Spot) -> Diagnostic | None:
     """`at TIMESTAMP NOT NULL`, `x INT DEFAULT 0` in a STREAM."""
-    if spot.tokens[0].upper != "STREAM" or spot.open_bracket() is None:
+    if spot.tokens[0].upper != "STREAM" or spot.open_bracket is None:
         return None
     for words, label in _CONSTRAINTS.items():
         last = len(words.split()) - 1
@@ -306,7 +306,7 @@ def types_of_a_function(spot: Spot) -> Diagnostic | None:
     """`FUNCTION f(x DOUBLE)`, `FUNCTION f(x) RETURNS DOUBLE AS …`."""
     if spot.tokens[0].upper != "FUNCTION" or "AS" in (t.upper for t in spot.tokens[: spot.at]):
         return None
-    opened = spot.open_bracket()
+    opened = spot.open_bracket
     if opened is not None:
         if not (spot.is_name(-1) and spot.is_name(0)):
             return None
@@ -373,7 +373,7 @@ def import_of_several(spot: Spot) -> Diagnostic | None:
 def ends_before_clause(spot: Spot) -> Diagnostic | None:
     """A clause that broke off, so that the next clause's first word was taken for a name: `a > WITHIN 20 …`."""
     before = spot.word(-1)
-    if spot.at < 2 or before not in CLAUSE_STARTS or spot.open_bracket() is not None or not _breaks_off(spot):
+    if spot.at < 2 or before not in CLAUSE_STARTS or spot.open_bracket is not None or not _breaks_off(spot):
         return None
     if spot.text(-2) == ",":
         title, label = f"`,` before {before}", f"nothing follows it but {before}, which begins a clause"

@@ -51,5 +51,5 @@ def _clause(spot: Spot) -> str:
 
 def _is_between_clauses(spot: Spot) -> bool:
     """Whether the place is in no parentheses but those of MATCH_RECOGNIZE."""
-    opened = spot.open_bracket()
+    opened = spot.open_bracket
     return opened is not None and spot.tokens[opened - 1].upper == "MATCH_RECOGNIZE"
