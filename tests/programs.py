@@ -138,6 +138,20 @@ RUNNING = (
     "(RUNNING SUM({v}.x + 1) > PREV({v}).x) IS NOT FALSE",
     "(RUNNING MAX({v}.o) OR RUNNING COUNT({v}) > 1)",
 )
+PAIR_RUNNING = (
+    "(RUNNING SUM({v}.x) <= {w}.x + 2) IS NOT FALSE",
+    "RUNNING COUNT({v}) <= COUNT({w}) + 1",
+    "(RUNNING SUM({v}.y) < LAST({w}).y + 1) IS NOT FALSE",
+    "({v}.x - {w}.x <= RUNNING AVG({v}.x)) IS NOT FALSE",
+    "(RUNNING AVG({v}.z) <= FIRST({w}).z + 1) IS NOT FALSE",
+    "(RUNNING MAX({v}.d) >= MIN({w}.d)) IS NOT FALSE",
+    "RUNNING COUNT({v}) - RUNNING COUNT({w}) <= 1",
+    "COALESCE(RUNNING SUM({v}.x), 0) - COALESCE(RUNNING SUM({w}.x), 0) > -3",
+    "(RUNNING MAX({v}.g) >= RUNNING MIN({w}.g)) IS NOT FALSE",
+    "COALESCE({v}.x, RUNNING COUNT({w}) - 1) <= RUNNING COUNT({v}) + 1",
+    "(RUNNING AVG({v}.y) > 2 * RUNNING AVG({w}.y)) IS NOT TRUE",
+    "COALESCE({w}.x + RUNNING COUNT({v}), RUNNING SUM({w}.x), 2) > 1",
+)
 FURTHER = (
     "FIRST({v}, 1).x >= FIRST({v}).x",
     "(LAST({v}, 1).x <= LAST({v}).x) IS NOT FALSE",
@@ -245,10 +259,10 @@ def _beside(chance: Random, tree: Tree, pairs: bool) -> list[str]:
     lists = [v for v in sorted(tree.counts) if tree.counts[v] > 1]
     if kind > 0.7 and pairs:
         v = chance.choice((*lists, *lists, *tree.negated, *sorted(tree.counts)))
-        if kind > 0.85:
-            return [chance.choice(RUNNING).format(v=v)]
         w = chance.choice((*sorted(tree.counts), *tree.negated))
         other = v != w and not {v, w} <= set(tree.negated)
+        if kind > 0.85:
+            return [chance.choice(PAIR_RUNNING if other and kind > 0.9 else RUNNING).format(v=v, w=w)]
         if other and chance.random() < 0.4:
             return [chance.choice(PAIR_WHOLE).format(v=v, w=w)]
         return [chance.choice(WHOLE).format(v=v)]

@@ -377,15 +377,30 @@ def test_a_condition_is_a_boolean(text: str, expected: list[str]) -> None:
     assert codes(text, ExpressionContext.EVENT, condition=True) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("RUNNING SUM(b.i) > a.i", []),
+        ("RUNNING SUM(b.i) > LAST(a).i + COUNT(a)", []),
+        ("RUNNING SUM(b.i) > RUNNING SUM(a.i)", []),
+        ("RUNNING SUM(b.i) > COALESCE(a.i, RUNNING SUM(a.i))", []),
+        ("RUNNING SUM(b.i) > PREV(b).i + FIRST(b).i AND a.i > 1", []),
+        ("RUNNING SUM(b.i) > PREV(b).i + a.i", ["E0326"]),
+        ("RUNNING SUM(b.i) > LAST(b).i", ["E0336"]),
+        ("RUNNING SUM(b.i) > FIRST(b, 1).i", ["E0336"]),
+        ("RUNNING SUM(b.i) > SUM(b.i)", ["E0336"]),
+        ("RUNNING SUM(b.i) > RUNNING SUM(a.i) + COUNT(a)", ["E0336"]),
+        ("RUNNING SUM(b.i) > RUNNING SUM(a.i) + FIRST(a).i", ["E0336"]),
+        ("RUNNING SUM(b.i) > RUNNING SUM(a.i) + PREV(b).i", ["E0326", "E0336"]),
+    ],
+)
+def test_what_is_running_stands_beside_what_is_known_at_the_event_at_hand(text: str, expected: list[str]) -> None:
+    assert codes(text, C, condition=True) == expected
+
+
 def test_prev_stands_alone_in_its_conjunct() -> None:
     assert codes("b.i > PREV(b).i AND a.i < b.i", C, condition=True) == []
     assert codes("b.i > PREV(b).i + a.i", C, condition=True) == ["E0326"]
-    assert codes("RUNNING SUM(b.i) > a.i", C, condition=True) == ["E0336"]
-    assert codes("RUNNING SUM(b.i) > RUNNING SUM(a.i)", C, condition=True) == ["E0336"]
-    assert codes("RUNNING SUM(b.i) > LAST(b).i", C, condition=True) == ["E0336"]
-    assert codes("RUNNING SUM(b.i) > PREV(b).i + FIRST(b).i AND a.i > 1", C, condition=True) == []
-    assert codes("RUNNING SUM(b.i) > FIRST(b, 1).i", C, condition=True) == ["E0336"]
-    assert codes("RUNNING SUM(b.i) > SUM(b.i)", C, condition=True) == ["E0336"]
     assert codes("SUM(b.i) > PREV(b, 2).i", C, condition=True) == []
     assert codes("COUNT(a) > PREV(b, 2).i", C, condition=True) == ["E0326"]
 

@@ -61,14 +61,16 @@ class Condition:
         self._whole: set[str] = set()
         self._has_column = False
         self._test = compiled(expression, self._leaf)
-        in_turn = self._running | {variable for variable, _ in self._previous}
-        self._needed = frozenset(self._plain | {variable for _, variable, _ in self._edges} | in_turn)
-        self.mentions = self._needed | self._whole
-        if in_turn and len(self.mentions) > 1:
-            raise Unsupported("a conjunct with PREV(v), or what is RUNNING, mentions v alone")
-        late = any(edge == "LAST" or far for edge, _, far in self._edges)
-        if self._running and (late or self._whole):
-            raise Unsupported("what is not known yet beside what is RUNNING")
+        previous = {variable for variable, _ in self._previous}
+        edges = {variable for _, variable, _ in self._edges}
+        mentions = self._plain | edges | previous | self._running | self._whole
+        if previous and len(mentions) > 1:
+            raise Unsupported("a conjunct with PREV(v) mentions v alone")
+        late = {variable for edge, variable, far in self._edges if edge == "LAST" or far}
+        if self._running & (late | self._whole) or (len(self._running) > 1 and self._running & edges):
+            raise Unsupported("what is not known yet beside what is RUNNING of the same variable")
+        self._needed = frozenset((self._plain | edges) - self._running)
+        self.mentions = frozenset(mentions)
 
     @property
     def local(self) -> str | None:
@@ -85,8 +87,11 @@ class Condition:
         """For every tuple of the events; also when one of its variables, or a bare column, has no event to speak of. An
         aggregate has one of none: COUNT is 0 then, and the others are null.
         """
-        if not all(bindings.get(variable) for variable in self._needed) or (
-            self._has_column and not any(bindings.values())
+        asked = self._running | {variable for variable, _ in self._previous}
+        if (
+            not all(bindings.get(variable) for variable in self._needed)
+            or (asked and not any(bindings.get(variable) for variable in asked))
+            or (self._has_column and not any(bindings.values()))
         ):
             return True
         rows = self._events.rows
@@ -99,19 +104,34 @@ class Condition:
         return all(self._test.run({**fixed, **chosen}) is True for chosen in self._tuples(bindings))
 
     def _tuples(self, bindings: Bindings) -> Iterable[Env]:
-        rows, rank = self._events.rows, self._events.rank
+        """What is RUNNING is up to one event of its variables, whose turn it is; what is PREV is before it."""
+        rows = self._events.rows
+        turns: list[Env] = [{}]
         if self._previous or self._running:
-            (v,) = self.mentions
-            most = max((far for _, far in self._previous), default=0)
-            for number, event in enumerate(bindings[v]):
-                earlier = [other for other in bindings[v] if rank[other] < rank[event]]
-                if len(earlier) >= most:
-                    previous: Env = {("PREV", v, far): rows[earlier[-far]] for _, far in self._previous}
-                    yield {v: rows[event], **previous, ("RUNNING", v): bindings[v][: number + 1]}
-            return
-        names = sorted(self._plain)
-        for events in product(*(bindings[v] for v in names)):
-            yield {v: rows[event] for v, event in zip(names, events, strict=True)}
+            in_turn = self._running | {variable for variable, _ in self._previous}
+            turns = [
+                turn for v in sorted(in_turn) for event in bindings.get(v, ())
+                if (turn := self._turn(event, v, in_turn, bindings)) is not None
+            ]  # fmt: skip
+            names = sorted(self._plain - in_turn)
+        else:
+            names = sorted(self._plain)
+        for turn in turns:
+            for events in product(*(bindings[v] for v in names)):
+                yield {**turn, **{v: rows[event] for v, event in zip(names, events, strict=True)}}
+
+    def _turn(self, event: Event, variable: str, in_turn: set[str], bindings: Bindings) -> Env | None:
+        rows, rank = self._events.rows, self._events.rank
+        found: dict[object, object] = dict.fromkeys(in_turn)
+        found[variable] = rows[event]
+        earlier = [other for other in bindings[variable] if rank[other] < rank[event]]
+        for v, far in self._previous:
+            if len(earlier) < far:
+                return None
+            found["PREV", v, far] = rows[earlier[-far]]
+        for v in self._running:
+            found["RUNNING", v] = tuple(other for other in bindings.get(v, ()) if other <= event)
+        return found
 
     def _leaf(self, node: ast.Expression) -> Typed | None:
         match node:

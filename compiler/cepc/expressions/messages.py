@@ -15,7 +15,7 @@ from ..diagnostics.listed import listed
 from ..wording import many
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from cepc_grammar.source import Span
     from cepc_runtime.sql.types import DataType
@@ -529,24 +529,27 @@ def _of_events(name: str, variable: str) -> str:
     return f"{name}({variable})" if function is not None and function.counts else f"{name}({variable}.x)"
 
 
-def running_beside_others(span: Span, name: str, variable: str, others: Iterable[str]) -> Diagnostic:
-    names = ", ".join(f"`{o}`" for o in others)
+def end_beside_running(span: Span, variables: Sequence[str], end: str) -> Diagnostic:
+    names = " and ".join(f"`{name}`" for name in variables)
     return Diagnostic(
-        "E0336", "RUNNING beside another variable", span,
-        f"a condition with RUNNING of `{variable}` mentions `{variable}` alone; this mentions {names} too",
-        notes=(f"it is asked of every event of `{variable}`, whatever the rest of the match is",),
-        hint=f"conditions joined by AND can stand apart; with what is of {names}, `{_of_events(name, variable)}` "
-        f"without RUNNING, over all of `{variable}`, can be compared",
+        "E0336", "RUNNING of several variables beside one's end", span,
+        f"with RUNNING of {names}, which `{end}` is depends on the event at hand",
+        notes=(f"it is asked of every event of {names}, in order",),
+        hint=f"`{variables[0]}.x` is of the event at hand, and null where that is of another variable; or join "
+        "conditions on one variable each by AND",
     )  # fmt: skip
 
 
-def running_beside_later(span: Span, variable: str, end: str, aggregate: str = "") -> Diagnostic:
-    """`end` is the event that is not known yet, without one the `aggregate` of all events."""
+def running_beside_later(span: Span, variable: str, end: str, aggregate: str, *, alone: bool) -> Diagnostic:
+    """`end` is the event that is not known yet, without one the `aggregate` of all events. No other variable is RUNNING
+    where this is `alone`.
+    """
     what = end.partition("(")[0] or f"{aggregate} of all events"
     unknown = f"`{end}`" if end else f"{aggregate} of all events of `{variable}`"
+    first = f", the first one `FIRST({variable}).x`" if alone else ""
     return Diagnostic(
         "E0336", f"RUNNING beside {what}", span, f"{unknown} is not known yet at the event of which this is asked",
-        hint=f"the event at hand is `{variable}.x`, the first one `FIRST({variable}).x`",
+        hint=f"the event at hand is `{variable}.x`{first}",
     )  # fmt: skip
 
 

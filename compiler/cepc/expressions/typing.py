@@ -102,19 +102,20 @@ def _beside_prev(written: ast.Expression, typed: Expression) -> list[Diagnostic]
 
 
 def _beside_running(written: ast.Expression, typed: Expression) -> list[Diagnostic]:
-    """Conditions with what is RUNNING that mention other variables too, or what is not known yet of the same."""
+    """Conditions with what is RUNNING that mention what is not known, at the event at hand, of the same variables."""
     errors: list[Diagnostic] = []
     for conjunct in conjuncts(typed):
-        found = next((a for a in aggregates_in(conjunct) if a.running), None)
-        if found is None or (running := found.variable) is None:
-            continue
-        others = [v for v in variables(conjunct) if v != running]
-        ends = [f.event for f in fields(conjunct) if f.at == "last" or (f.at == "first" and f.places)]
-        whole = [a.function.written for a in aggregates_in(conjunct) if not a.running]
-        if others:
-            errors.append(say.running_beside_others(written.span, found.function.written, running, others))
-        elif ends or whole:
-            errors.append(say.running_beside_later(written.span, running, ends[0] if ends else "", *whole[:1]))
+        found = aggregates_in(conjunct)
+        running = tuple(dict.fromkeys(a.variable for a in found if a.running and a.variable is not None))
+        ends = [f for f in fields(conjunct) if f.at != "each" and f.variable in running]
+        later = [f for f in ends if f.at == "last" or (f.at == "first" and f.places)]
+        whole = [a for a in found if not a.running and a.variable in running]
+        if len(running) > 1 and ends:
+            errors.append(say.end_beside_running(written.span, running, ends[0].event))
+        elif later or whole:
+            end, name = (later[0].event, "") if later else ("", whole[0].function.written)
+            of = str((later or whole)[0].variable)
+            errors.append(say.running_beside_later(written.span, of, end, name, alone=len(running) == 1))
     return errors
 
 

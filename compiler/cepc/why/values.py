@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from cepc_grammar.spelling import string_text
 from cepc_runtime.cheap_dataclass import dataclass
-from cepc_runtime.enumerate.condition import NO_COLUMN, Condition
+from cepc_runtime.enumerate.condition import AT_HAND, Condition
 from cepc_runtime.enumerate.evaluation import Evaluator
 from cepc_runtime.enumerate.ragged import from_first, from_last
 from cepc_runtime.plan.positions import ConditionPlan
@@ -115,7 +115,7 @@ class ValueTexts:
         found = []
         evaluator = Evaluator(self._reading.table.take(pa.array(rows)))
         for tuples, positions in asked.tuples(bound, begins):
-            places = {k: np.where(at < 0, -1, rows[at]) for k, at in positions.items() if k.column != NO_COLUMN}
+            places = {k: np.where(at < 0, -1, rows[at]) for k, at in positions.items() if k != AT_HAND}
             values = asked.values(bound, tuples, positions, evaluator)
             found += [
                 self._tried(condition, places, i, {a: values[a].slice(i, 1) for a in asked.aggregates})
@@ -248,6 +248,9 @@ class _OneMatch:
     def every(self, variable: str) -> tuple[Ints, Ints]:
         places = self._places(variable)
         return np.array([len(places)]), places
+
+    def newest(self) -> None:
+        """Every event is looked at."""
 
     def any_event(self) -> Ints:
         return np.array([0])

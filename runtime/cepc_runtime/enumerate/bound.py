@@ -53,6 +53,9 @@ class PathBound:
     def every(self, variable: str) -> tuple[Ints, Ints]:
         return self._path.every(self._pattern.binds(variable, self._scope), self._start, self._stop)
 
+    def newest(self) -> str | None:
+        return None
+
     def any_event(self) -> Ints:
         return self._path.level(self._path.length - 1)[1]
 
@@ -144,6 +147,9 @@ class NewestBound(CurrentBound):
 
     def one(self, variable: str) -> Ints | None:
         return self.any_event() if variable == self._newest else super().one(variable)
+
+    def newest(self) -> str | None:
+        return self._newest
 
     def aggregate(self, aggregate: Aggregate) -> tuple[Any, Bools] | None:
         return self._kept.aggregate(aggregate, self._scope, self._memory)

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from ..cheap_dataclass import dataclass
 from ..numbers.columns import as_bools
+from ..numbers.sorting import order_of
 from ..sql.evaluate import EvaluationError, evaluate
 from ..sql.evaluate.truths import truths
 from ..sql.expression import FieldKey, aggregates, fields_outside_aggregates, variables
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 
     Place = tuple[str, At, int]  # an event of a variable: which one, and how many places further
 
-NO_COLUMN: Final = ""
-"""Stands for an event itself, where none of its columns is asked for."""
+AT_HAND: Final = FieldKey("", "")
+"""Stands for the event up to which aggregates are RUNNING."""
 _TUPLES = 1 << 18
 """How many tuples are evaluated at once."""
 
@@ -58,12 +59,15 @@ class Bound(Protocol):
     def every(self, variable: str) -> tuple[Ints, Ints]:
         """How many each row has, and their positions, row by row, in order."""
 
+    def newest(self) -> str | None:
+        """The variable of `any_event` where of that variable no other event is to be looked at."""
+
     def any_event(self) -> Ints:
         """Some event of each row, for what all events share."""
 
     def aggregate(self, aggregate: Aggregate) -> tuple[Any, Bools] | None:
-        """Of all events, or what is RUNNING of those up to `one`, and where it does not fit; None where nobody has kept
-        it.
+        """Of all events, or what is RUNNING of those up to the newest, and where it does not fit; None where nobody has
+        kept it.
         """
 
 
@@ -84,18 +88,19 @@ class Condition:
         self.plan = plan
         self.keys: tuple[FieldKey, ...] = tuple(f.key for f in fields_outside_aggregates(plan.expression))
         self.aggregates = aggregates(plan.expression)
-        """Of a variable's events: what is RUNNING up to the one that it is asked of, and others of all."""
-        running = dict.fromkeys(a.variable for a in self.aggregates if a.running)
-        self._asked = (*self.keys, *(FieldKey(variable, NO_COLUMN) for variable in running))
+        """Of a variable's events: what is RUNNING up to the one at hand, and others of all."""
         self.variables = frozenset(variables(plan.expression))
-        self.of = frozenset(key.variable for key in self._asked if key.variable is not None)
-        """The variables whose events its tuples are of: all but those that there are mere aggregates of."""
+        running = (a.variable for a in self.aggregates if a.running)
+        self.running = tuple(dict.fromkeys(variable for variable in running if variable is not None))
+        """The variables whose events are at hand in turn."""
+        self.of = frozenset(key.variable for key in self.keys if key.variable is not None).difference(self.running)
+        """The others whose events its tuples are of: not those that there are mere aggregates of."""
 
     @cached_property
     def eaches(self) -> tuple[str, ...]:
         """The variables each of whose events it is about."""
-        keys = (key.variable for key in self._asked if key.at in ("each", "prev"))
-        return tuple(dict.fromkeys(variable for variable in keys if variable is not None))
+        keys = (key.variable for key in self.keys if key.at in ("each", "prev"))
+        return tuple(dict.fromkeys((*(variable for variable in keys if variable is not None), *self.running)))
 
     @cached_property
     def previous(self) -> tuple[Place, ...]:
@@ -154,7 +159,7 @@ class Condition:
         self, aggregate: Aggregate, bound: Bound, rows: Ints, positions: Mapping[FieldKey, Ints], evaluator: Evaluator
     ) -> Any:
         assert aggregate.variable is not None
-        known = bound.aggregate(aggregate)
+        known = None if aggregate.running and bound.newest() not in self.running else bound.aggregate(aggregate)
         if known is not None:
             column, misfits = known
             column, misfits = column.take(pa.array(rows)), misfits[rows]
@@ -163,7 +168,7 @@ class Condition:
             which, place = expand(counts[rows])
             each = flat[starts_of(counts)[rows][which] + place]
             if aggregate.running:
-                upto = each <= positions[FieldKey(aggregate.variable, NO_COLUMN)][which]
+                upto = each <= positions[AT_HAND][which]
                 which, each = which[upto], each[upto]
             column, misfits = over(aggregate, np.bincount(which, minlength=len(rows)), each, evaluator)
         if misfits.any() and not aggregate.safe:
@@ -180,7 +185,10 @@ class Condition:
             fixed[variable, at, 0] = of(variable)
             fixed[variable, at, places] = of(variable, places)
         listed: dict[str, tuple[Ints, Ints]] = {}
+        turns = _turns(bound, self.running) if len(self.running) > 1 else None
         for variable in self.eaches:
+            if turns is not None and variable in self.running:
+                continue
             one = bound.one(variable)
             if one is None:
                 listed[variable] = bound.every(variable)
@@ -193,16 +201,24 @@ class Condition:
             rows = np.flatnonzero(np.logical_and.reduce([positions >= 0 for positions in needed]))
         if not len(rows):
             return
+        if turns is not None:
+            listed[""] = turns.counts, np.arange(len(turns.positions))
         shared = bound.any_event() if any(key.variable is None for key in self.keys) else None
         for tuple_rows, chosen in self._chosen(rows, listed, instant_start):
+            own = {place: positions[tuple_rows] for place, positions in fixed.items()} | {**chosen}
             positions: dict[FieldKey, Ints] = {}
-            for key in self._asked:
+            if turns is not None:
+                turn = own["", "each", 0]
+                positions = {key: turns.of(key.variable, turn) for key in self.keys if key.variable in self.running}
+                positions[AT_HAND] = turns.positions[turn]
+            elif self.running:
+                positions[AT_HAND] = own[self.running[0], "each", 0]
+            for key in self.keys:
                 if key.variable is None:
                     assert shared is not None
                     positions[key] = shared[tuple_rows]
-                    continue
-                place = key.variable, key.at, key.places
-                positions[key] = fixed[place][tuple_rows] if place in fixed else chosen[place]
+                elif key not in positions:
+                    positions[key] = own[key.variable, key.at, key.places]
             yield tuple_rows, positions
 
     def _chosen(
@@ -240,6 +256,34 @@ class Condition:
                 found, chosen = found[keep], {key: positions[keep] for key, positions in chosen.items()}
             if len(found):
                 yield found, chosen
+
+
+@dataclass(frozen=True, slots=True)
+class _Turns:
+    """Events at hand one after the other, so many of each row, and to which of the variables each is bound."""
+
+    counts: Ints
+    positions: Ints
+    variables: tuple[str, ...]
+    variable: Ints
+
+    def of(self, variable: str | None, turn: Ints) -> Ints:
+        """The events at hand in these turns, where they are bound to the variable, else -1."""
+        return np.where(np.array(self.variables)[self.variable[turn]] == variable, self.positions[turn], -1)
+
+
+def _turns(bound: Bound, variables: tuple[str, ...]) -> _Turns:
+    newest = bound.newest()
+    if newest in variables:
+        number = np.full(bound.count, variables.index(newest))
+        return _Turns(np.ones(bound.count, dtype=np.int64), bound.any_event(), variables, number)
+    lists = [bound.every(variable) for variable in variables]
+    counts = np.stack([counts for counts, _ in lists])
+    row = np.concatenate([expand(own)[0] for own in counts])
+    positions = np.concatenate([positions for _, positions in lists])
+    number = np.repeat(np.arange(len(variables)), counts.sum(axis=1))
+    order = order_of([row, positions])
+    return _Turns(counts.sum(axis=0), positions[order], variables, number[order])
 
 
 def _previous(counts: Ints, flat: Ints, instant_start: Ints, places: int) -> Ints:

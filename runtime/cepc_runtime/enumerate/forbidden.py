@@ -54,6 +54,9 @@ class JointBound:
     def every(self, variable: str) -> tuple[Ints, Ints]:
         return self._of(variable).every(variable)
 
+    def newest(self) -> None:
+        """Every event is looked at."""
+
     def any_event(self) -> Ints:
         return self._negated.any_event()
 

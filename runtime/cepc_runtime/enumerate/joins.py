@@ -116,6 +116,9 @@ class _Bound:
     def every(self, variable: str) -> tuple[Ints, Ints]:
         return np.ones(self.count, dtype=np.int64), self._events[variable]
 
+    def newest(self) -> None:
+        """Every event is looked at."""
+
     def any_event(self) -> Ints:
         return self._some
 

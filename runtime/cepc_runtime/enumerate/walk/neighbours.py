@@ -5,11 +5,12 @@ the first of the match, or the first or last so far of another variable; and wha
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ...cheap_dataclass import dataclass
 from ...kernel.adjacent.tests import Comparison, comparison
-from ...sql.expression import Field, conjuncts, fields_outside_aggregates, rewrite
+from ...sql.expression import Aggregate, Call, Field, Literal, conjuncts, fields_outside_aggregates, rewrite
 from .formulas import Formula, HeldEvent, formula_of
 
 if TYPE_CHECKING:
@@ -97,12 +98,19 @@ def tests_on(
         condition, new = conditions[check.condition], check.extent == "new"
         if any(name != variable and not bindings.binds(name) for name in condition.of):
             continue  # there is no tuple: the condition holds
-        if not new and variable in condition.eaches and bindings.binds(variable):
+        running = condition.running
+        if running and variable not in running:
+            if any(bindings.binds(name) for name in running):  # their events are at hand, and not this one
+                return condition
+            continue
+        own = running or tuple(name for name in condition.eaches if name == variable)
+        if not new and any(bindings.binds(name) for name in own):
             return condition  # there are tuples without the event
-        places = {key: _place(key, condition, bindings, variable, new) for key in condition.keys}
+        keys = [key for key in condition.keys if key.variable == variable or key.variable not in running]
+        places = {key: _place(key, condition, bindings, variable, new) for key in keys}
         if "nowhere" in places.values():  # there is none with the event
             continue
-        for part in conjuncts(condition.plan.expression):
+        for part in conjuncts(_at_hand(condition.plan.expression, variable, running)):
             test = _test(part, places) if new or _is_in_every(variable, condition) else None
             formula = formula_of(part, places) if test is None else None
             if test is not None:
@@ -112,6 +120,20 @@ def tests_on(
             else:
                 return condition
     return tuple(tests), tuple(formulas)
+
+
+def _at_hand(expression: Expression, variable: str | None, running: tuple[str, ...]) -> Expression:
+    """What it says when the variable's event is at hand: columns of the other ones that are RUNNING are null, and of
+    these there may be no events so far.
+    """
+    match expression:
+        case Aggregate(running=True) if expression.variable != variable:
+            return replace(expression, running=False)
+        case Field(name, type=type_) if name in running and name != variable:
+            return Literal(None, type_)
+        case Call(arguments=arguments):
+            return replace(expression, arguments=tuple(_at_hand(a, variable, running) for a in arguments))
+    return expression
 
 
 def _is_in_every(variable: str | None, condition: Condition) -> bool:
