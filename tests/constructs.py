@@ -134,8 +134,10 @@ def _conditions(where: ast.Expression | None, compiled: Compiled, name: str) -> 
         yield from {f"WHERE {call.function.text}" for call in calls if _is_whole(call)}
         yield from {f"further {call.function.text}" for call in calls if _is_further(call)}
         navigated = called & NAVIGATION
-        names = {".".join(p.text for p in node.parts) for node in _walk(part) if isinstance(node, ast.Reference)}
-        variables = {v for v in known if any(n == v or n.startswith(f"{v}.") for n in names)}
+        variables = _named(part, known)
+        own = {v for call in calls if call.running for v in _named(call, known)}
+        yield from ["RUNNING beside another variable"] * bool(own and variables - own)
+        yield from ["RUNNING of several variables"] * (len(own) > 1)
         yield from (f"condition with {function}" for function in navigated)
         if variables & negated:
             yield "condition on what is negated"
@@ -143,6 +145,12 @@ def _conditions(where: ast.Expression | None, compiled: Compiled, name: str) -> 
             yield "condition over two variables"
         elif not navigated:
             yield "condition on one event"
+
+
+def _named(part: ast.Expression, known: set[str]) -> set[str]:
+    """The variables that it mentions."""
+    names = {".".join(p.text for p in node.parts) for node in _walk(part) if isinstance(node, ast.Reference)}
+    return {v for v in known if any(n == v or n.startswith(f"{v}.") for n in names)}
 
 
 def _is_whole(call: ast.Call) -> bool:

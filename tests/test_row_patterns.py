@@ -249,6 +249,18 @@ KNOWN: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
         "MEASURES SUM(A.a) AS s, C.a AS c, AVG(a) AS m PATTERN (A{2,} C) DEFINE A AS A.a < 10, C AS C.a > SUM(A.a)",
         [("x", 17, 20, 37 / 3)],
     ),
+    "as long as the rows so far come to less": (
+        "MEASURES COUNT(*) AS n, SUM(a) AS s PATTERN (A B+ C) DEFINE B AS SUM(a) < 40",
+        [("x", 4, 46), ("y", 4, 16)],
+    ),
+    "a balance that stays": (
+        "MEASURES COUNT(*) AS n, COUNT(IN_.*) AS i PATTERN ((IN_ | OUT_)+) DEFINE IN_ AS t % 2 = 1, OUT_ AS SUM(OUT_.a) < COALESCE(SUM(IN_.a), 0)",
+        [("x", 1, 1), ("x", 3, 2), ("x", 1, 1), ("y", 3, 2)],
+    ),
+    "below the average of another variable's rows so far": (
+        "MEASURES COUNT(*) AS n PATTERN ((A B)+) DEFINE B AS B.a <= AVG(A.a)",
+        [("x", 2), ("x", 2), ("y", 4)],
+    ),
     "an aggregate of a variable that a match may lack": (
         "MEASURES COUNT(*) AS n, COUNT(B.*) AS b PATTERN (A+ (B | ())) DEFINE A AS A.a < 18, B AS MAX(B.a) > 20",
         [("x", 4, 0), ("y", 4, 0)],
@@ -392,7 +404,7 @@ WRONG = {
     "ORDER BY t MEASURES COUNT(DISTINCT a) AS n PATTERN (A B)": ("E0952", "COUNT(DISTINCT a)"),
     "ORDER BY t MEASURES 1 AS n PATTERN (A+) DEFINE A AS COUNT(DISTINCT A.a) > 1": ("E0952", "COUNT(DISTINCT A.a)"),
     "ORDER BY t MEASURES MAX_BY(A.a, B.b) AS n PATTERN (A B)": ("E0953", "MAX_BY(A.a, B.b)"),
-    "ORDER BY t MEASURES 1 AS n PATTERN ((A B)+) DEFINE B AS SUM(A.a) > 1": ("E0952", "SUM(A.a)"),
+    "ORDER BY t MEASURES 1 AS n PATTERN ((A B)+) DEFINE B AS SUM(A.a) > FIRST(A.a)": ("E0954", "SUM(A.a) > FIRST(A.a)"),
     "ORDER BY t MEASURES 1 AS n PATTERN (A+) DEFINE A AS VARIANCE(A.a) > 1": ("E0952", "VARIANCE(A.a)"),
     "ORDER BY t DESC MEASURES 1 AS n PATTERN (A) WITHIN INTERVAL '1' HOUR": ("E0952", "INTERVAL '1' HOUR"),
     "ORDER BY a, t MEASURES 1 AS n PATTERN (A) WITHIN INTERVAL '1' HOUR": ("E0952", "INTERVAL '1' HOUR"),

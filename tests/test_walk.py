@@ -80,6 +80,12 @@ SUMMED = (
     "SEQ(A, SEQ(B, C?)+)", "SEQ(A, OR(B, C)+, D)", "SEQ(ANY A, ANY+ B, ANY+ C, ANY D)", "SEQ(B+, NOT D, C)", "SEQ(ANY+ A, B)",
     "SEQ(A, ANY{1,3} B, C?)", "SEQ(OR(A, D), B+)", "SEQ(ANY A, ANY+ B)", "SEQ(B{2,}, C?)",
 )  # fmt: skip
+RUNNING_BESIDE = (
+    "RUNNING SUM(B.x) <= A.x + 4", "RUNNING AVG(B.y) < A.y + 0.5", "RUNNING COUNT(B) < 2 * COUNT(A) + 1", "RUNNING SUM(C.x) < SUM(B.x)",
+    "RUNNING COUNT(B) - RUNNING COUNT(C) < 3", "COALESCE(RUNNING SUM(B.x), 0) >= COALESCE(RUNNING SUM(C.x), 0) - 2",
+    "COALESCE(B.x, 0) <= RUNNING COUNT(C) + 2", "RUNNING AVG(B.y) <= COALESCE(B.y, 5 - RUNNING COUNT(A))", "RUNNING SUM(B.x) < C.x + 7",
+    "B.x / (1 + RUNNING COUNT(C)) < 2", "(C.x IS NULL OR C.x < RUNNING SUM(B.x))",
+)  # fmt: skip
 ABOUT_SUMS = (
     "RUNNING SUM(B.x) < 9", "RUNNING SUM(B.x) <= 12.5", "RUNNING AVG(B.x) >= 1.5", "RUNNING AVG(B.y) < 0.5", "RUNNING SUM(B.y) > -3",
     "B.x >= RUNNING AVG(B.x)", "B.y <= 1.5 * RUNNING AVG(B.y) + 1", "RUNNING COUNT(B) <= 3", "RUNNING COUNT(B.x) < 3",
@@ -96,7 +102,7 @@ ABOUT_SUMS = (
     "(A.y IS NULL) <=> (C.y IS NULL)", "(B.y > 0) = (A.y > 0)",
     "NOT (C.x > A.x OR C.y > A.y)", "(C.x > A.x AND C.y > A.y OR C.x < A.x - 2)", "C.x / A.x > 1.5", "B.y / RUNNING SUM(B.x) < 2",
     "B.y / RUNNING COUNT(B.x) < 2", "C.d + A.x > 2", "C.d * A.x < 3", "C.d - A.d > 0.5", "(B.x > 1 OR SUM(B.x) > 6)",
-    "RUNNING SUM(B.x) <= SUM(B.x) - 2", "RUNNING SUM(B.big) <> 5", "GREATEST(B.x, A.x, 1) > 1",
+    "RUNNING SUM(B.big) <> 5", "GREATEST(B.x, A.x, 1) > 1", *RUNNING_BESIDE,
 )  # fmt: skip
 SKIPS = "TO NEXT EVENT", "PAST LAST EVENT", "TO FIRST B", "TO LAST B", "FOR 1 s", "FOR 7 s"
 
@@ -379,6 +385,9 @@ COMPUTED = [
     (TWO, "C.d * A.x < 3"),
     (TWO, "C.x <=> A.x"),
     (TWO, "COALESCE(C.x, A.x, 9) < 3"),
+    ("SEQ(ANY A, ANY+ B, ANY C)", "RUNNING SUM(B.x) <= A.x + 1"),
+    ("SEQ(A, OR(ANY B, ANY C)+)", "RUNNING COUNT(B) - RUNNING COUNT(C) < 2"),
+    ("SEQ(A, OR(ANY B, ANY C)+)", "COALESCE(B.x, RUNNING COUNT(C)) <= RUNNING COUNT(B) + 1"),
     ("SEQ(ANY+ A, ANY+ B, C)", "SUM(A.x) = SUM(B.x) + 1"),
     ("SEQ(ANY A, ANY+ B, ANY+ D, C)", "C.x = LAST(B.x) + A.x - 1"),
 ]  # fmt: skip
@@ -478,6 +487,9 @@ WALKS = {
     "SEQ(A, B+, C) WHERE C.x > B.x SELECT NEXT": "the condition C.x > B.x",
     "SEQ(A, B, C, D) WHERE D.x > B.x SELECT NEXT": None,
     "SEQ(A, B+) WHERE RUNNING SUM(B.x) < 9 SELECT NEXT": None,
+    "SEQ(A, B+) WHERE RUNNING SUM(B.x) < A.x SELECT NEXT": None,
+    "SEQ(A, OR(B, C)+) WHERE RUNNING COUNT(B) >= RUNNING COUNT(C) SELECT CONTIGUOUS": None,
+    "SEQ(A, B+, C) WHERE RUNNING SUM(B.x) < C.x SELECT NEXT": "the condition RUNNING SUM(B.x) < C.x",
     "SEQ(A, B+) WHERE SUM(B.x) < 9 SELECT CONTIGUOUS": None,
     "SEQ(A?, B) WHERE COUNT(A) > 0 SELECT NEXT": None,
     "SEQ(A, B+) WHERE B.x > PREV(B, 2).x SELECT NEXT": "the condition B.x > PREV(B, 2).x",

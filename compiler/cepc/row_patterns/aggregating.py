@@ -16,7 +16,7 @@ from . import messages as say
 from .navigation import RefusedError, of_row
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from cepc_grammar.source import Span
     from cepc_runtime.sql.aggregate_functions import AggregateFunction
@@ -68,19 +68,23 @@ class AggregateWriter:
         """Over all rows of a match, or those up to the row at hand. Raises RefusedError."""
         members = self.bound.mentioned.members[aggregate.variable]
         names = [bound.name for bound in self.bound.variables if bound.variable in members]
-        span = aggregate.call.span
+        return self.together(aggregate, dict.fromkeys(names, running))
+
+    def together(self, aggregate: RowAggregate, running: Mapping[str, bool]) -> ast.Expression:
+        """Over the rows of some variables of ours, of each as a whole or running. Raises RefusedError."""
+        names, span = list(running), aggregate.call.span
         if len(names) == 1:
-            return self.over_one(aggregate, names[0], running=running)
+            return self.over_one(aggregate, names[0], running=running[names[0]])
         if aggregate.function.extreme is not None:
             one = replace(aggregate, call=replace(aggregate.call, distinct=False))
-            found = [self.over_one(one, name, running=running) for name in names]
+            found = [self.over_one(one, name, running=running[name]) for name in names]
             return build.call(aggregate.function.extreme, found, span)
         if aggregate.call.distinct:
             raise RefusedError(say.distinct_of_several(aggregate.call))
         if aggregate.function.counts:
-            return added([self.over_one(aggregate, name, running=running) for name in names], span)
+            return added([self.over_one(aggregate, name, running=running[name]) for name in names], span)
         if aggregate.call.function.text.upper() == aggregate.function.written and self._is_exact(aggregate):
-            return self._added(aggregate, names, running=running)
+            return self._added(aggregate, running)
         raise RefusedError(say.aggregate_of_several(aggregate.call))
 
     def over_one(self, aggregate: RowAggregate, name: str, *, running: bool) -> ast.Expression:
@@ -94,13 +98,13 @@ class AggregateWriter:
         call = build.call(aggregate.call.function.text, arguments, span, running=running)
         return replace(call, distinct=aggregate.call.distinct)
 
-    def _added(self, aggregate: RowAggregate, names: Sequence[str], *, running: bool) -> ast.Expression:
+    def _added(self, aggregate: RowAggregate, running: Mapping[str, bool]) -> ast.Expression:
         """A sum, or an average, of each and then together."""
         span = aggregate.call.span
 
         def of_each(function: str) -> list[ast.Expression]:
             one = replace(aggregate, call=replace(aggregate.call, function=ast.Name(function, span)))
-            return [self.over_one(one, name, running=running) for name in names]
+            return [self.over_one(one, name, running=own) for name, own in running.items()]
 
         sums, zero = of_each(SUM.written), build.whole(0, span)
         whole = added([build.call("coalesce", [one, zero], span) for one in sums], span)

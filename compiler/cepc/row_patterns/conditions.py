@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 from typing import Literal as OneOf
 
 from cepc_grammar import ast
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from .define import BoundVariable
     from .navigation import ClauseScope, RowReference
     from .shape import VariablePlace
+
+
+PREV: Final = "PREV"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +80,41 @@ class ConditionWriter:
 
     def _about_it(self, conjunct: ast.Expression) -> ast.Expression:
         """A condition that mentions the variable, for one that does not is of every match."""
-        mentioned = {reference.parts[0].text for reference in references(conjunct)}
+        own, mentioned = self.variable.name, _mentioned(conjunct)
         calls = [node for node in walk(conjunct) if isinstance(node, ast.Call)]
-        later = any(call.function.text in LOGICAL and len(call.arguments) > 1 for call in calls)
-        if (mentioned > {self.variable.name} or later) and any(call.running for call in calls):
+        running = set[str]().union(*(_mentioned(call) for call in calls if call.running))
+        ends = set[str]().union(*(_mentioned(call) for call in calls if call.function.text in (*LOGICAL, PREV)))
+        if running - {own}:
+            if ends & {own, *running}:
+                raise RefusedError(say.running_beside_others(conjunct.span))
+            return self._of_several(conjunct, running)
+        later = [call for call in calls if call.function.text in LOGICAL and len(call.arguments) > 1]
+        if running and any(own in _mentioned(call) for call in later):
             raise RefusedError(say.running_beside_others(conjunct.span))
-        if mentioned > {self.variable.name} and any(call.function.text == "PREV" for call in calls):
+        if mentioned > {own} and any(call.function.text == PREV for call in calls):
             raise RefusedError(say.back_beside_others(conjunct.span, self.variable.variable))
-        if self.variable.name in _of_rows(conjunct):
+        if own in _of_rows(conjunct):
             return conjunct
         span = conjunct.span
         return build.where(build.is_there(self.used.number_of(self.variable.name, span), span), conjunct, span)
+
+    def _of_several(self, conjunct: ast.Expression, running: set[str]) -> ast.Expression:
+        """With what is RUNNING of other variables, rows of these are at hand, too, of which it is not asked. What is of
+        all rows, since no more can come, is of those so far.
+        """
+        span, own = conjunct.span, self.variable.name
+
+        def so_far(node: ast.Expression) -> ast.Expression | None:
+            if isinstance(node, ast.Call) and _mentioned(node) & {own, *running} and _is_aggregate(node):
+                return replace(node, running=True)
+            return None
+
+        conjunct = rewrite(conjunct, so_far)
+        if own not in running:
+            there = ast.Binary(">", self._count(span), build.whole(0, span), span)
+            conjunct = ast.Binary("AND", there, conjunct, span)
+        another = ast.Is(self.used.number_of(own, span), "NULL", False, span)
+        return ast.Binary("OR", another, conjunct, span)
 
     def _value(self, row: Row, asked: RowReference, node: ast.Expression) -> ast.Expression:
         span = node.span
@@ -106,7 +134,7 @@ class ConditionWriter:
                     later = ast.Binary(">", self._count(span), build.whole(offset, span), span)
                 return build.where(later, self._value(Own(places), asked, node), span)
             case Back(places, offset):
-                return at_end(self.used, "PREV", self.variable.name, asked.body, places, span, offset)
+                return at_end(self.used, PREV, self.variable.name, asked.body, places, span, offset)
             case Missing():
                 types = self.scope.table.types
                 value = of_row(
@@ -173,12 +201,18 @@ class ConditionWriter:
         writer = AggregateWriter(self.bound, self.scope, self.used)
         if not any(paths.can_follow(place, places) for place in own.places):
             return writer.over(aggregate)
-        if own.variable in self.bound.mentioned.members[aggregate.variable]:
-            if self._before(aggregate.variable) <= own.places:
-                return writer.over_one(aggregate, own.name, running=self.bound.repeats(own))
-            if aggregate.variable is None and not aggregate.arguments:
-                return self._rows_so_far(node.span)
-        raise RefusedError(say.aggregate_of_others(node, aggregate.variable, own.variable))
+        is_own = own.variable in self.bound.mentioned.members[aggregate.variable]
+        if is_own and self._before(aggregate.variable) <= own.places:
+            return writer.over_one(aggregate, own.name, running=self.bound.repeats(own))
+        if is_own and aggregate.variable is None and not aggregate.arguments:
+            return self._rows_so_far(node.span)
+        reached = (self._before(aggregate.variable) | (places & own.places)) or places
+        members = [one for one in self.bound.variables if one.places & reached]
+        return writer.together(aggregate, {one.name: self._may_grow(one) for one in members})
+
+    def _may_grow(self, variable: BoundVariable) -> bool:
+        """Whether more rows of the variable may come after one of this."""
+        return any(self.bound.paths.can_follow(place, variable.places) for place in self.variable.places)
 
     def _rows_so_far(self, span: Span) -> ast.Expression:
         """How many rows the match has up to the one at hand, which follow each other. Where the first one may be of
@@ -214,12 +248,21 @@ def at_end(
     return build.where(there, value, span)
 
 
+def _mentioned(expression: ast.Expression) -> set[str]:
+    """The variables of ours in it."""
+    return {reference.parts[0].text for reference in references(expression)}
+
+
+def _is_aggregate(call: ast.Call) -> bool:
+    return aggregate_written(call.function.text.upper()) is not None
+
+
 def _of_rows(conjunct: ast.Expression) -> set[str]:
     """The variables that it mentions outside of aggregates of whole matches, which have a value without rows, too."""
     found: set[str] = set()
 
     def look(node: ast.Expression) -> ast.Expression | None:
-        if isinstance(node, ast.Call) and not node.running and aggregate_written(node.function.text.upper()):
+        if isinstance(node, ast.Call) and not node.running and _is_aggregate(node):
             return node
         if isinstance(node, ast.Reference):
             found.add(node.parts[0].text)

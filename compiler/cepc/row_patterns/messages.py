@@ -287,17 +287,6 @@ def distinct_of_several(node: ast.Call) -> Diagnostic:
     )  # fmt: skip
 
 
-def aggregate_of_others(node: ast.Call, variable: str | None, of: str) -> Diagnostic:
-    whose = "all rows" if variable is None else f"the rows of {variable}"
-    return Diagnostic(
-        "E0952", f"an aggregate of {whose} in the definition of {of}", node.span,
-        f"more of them may come after a row of {of}",
-        notes=(f"an aggregate in DEFINE is of rows of {of} alone, or of rows of which no more can come",),
-        hint=f"write `{node.function.text}({of}.column)`, or aggregate in MEASURES and filter by WHERE around "
-        "MATCH_RECOGNIZE, which is asked of whole matches",
-    )  # fmt: skip
-
-
 def aggregate_of_several(node: ast.Call) -> Diagnostic:
     name = node.function.text.upper()
     return Diagnostic(
