@@ -129,6 +129,8 @@ RUNNING = (
     "{v}.x <= 1.5 * RUNNING AVG({v}.x)",
     "(RUNNING MIN({v}.x) >= 0) IS NOT FALSE",
     "RUNNING MAX({v}.y) < 3",
+    "(RUNNING MAX_BY({v}.x, {v}.y) >= 0) IS NOT FALSE",
+    "(RUNNING MIN_BY({v}.y, {v}.g) < {v}.y + 1) IS NOT FALSE",
     "(RUNNING SUM({v}.y) < 4.5) IS NOT FALSE",
     "RUNNING AVG({v}.z) <= 1.5",
     "RUNNING SUM({v}.n) < 6000000000",
@@ -151,6 +153,8 @@ PAIR_RUNNING = (
     "COALESCE({v}.x, RUNNING COUNT({w}) - 1) <= RUNNING COUNT({v}) + 1",
     "(RUNNING AVG({v}.y) > 2 * RUNNING AVG({w}.y)) IS NOT TRUE",
     "COALESCE({w}.x + RUNNING COUNT({v}), RUNNING SUM({w}.x), 2) > 1",
+    "(RUNNING MAX_BY({v}.x, {v}.at) <= {w}.x + 2) IS NOT FALSE",
+    "COALESCE(RUNNING MAX_BY({v}.x, {v}.at), {w}.x, 3) >= COALESCE(RUNNING MIN_BY({w}.x, {w}.at), 1)",
 )
 FURTHER = (
     "FIRST({v}, 1).x >= FIRST({v}).x",
@@ -188,6 +192,8 @@ WHOLE = (
     "MAX({v}.g) >= {v}.g",
     "SUM({v}.n) < 6000000000",
     "COUNT({v}) % 2 = 0",
+    "(MIN_BY({v}.x, {v}.y) <= 2) IS NOT FALSE",
+    "(MAX_BY({v}.g, {v}.x) >= 'p') IS NOT FALSE",
     "(MAX({v}.x) >= FIRST({v}).x) IS NOT FALSE",
     "(AVG({v}.y) <= SUM({v}.z)) IS NOT FALSE",
     "COALESCE(MAX({v}.d) >= DATE '2000-01-01', TRUE)",
@@ -295,6 +301,7 @@ OF_EVENTS = (
     "RUNNING COUNT(*)", "RUNNING COUNT({v})", "RUNNING COUNT({v}.y)", "RUNNING SUM({v}.x)", "RUNNING SUM({v}.y)",
     "RUNNING SUM({v}.z)", "RUNNING SUM({v}.n)", "RUNNING AVG({v}.x)", "RUNNING AVG({v}.y)", "RUNNING AVG({v}.z)",
     "RUNNING MIN({v}.x)", "RUNNING MAX({v}.g)", "RUNNING MIN({v}.y)", "RUNNING MAX({v}.o)", "RUNNING MAX({v}.at)",
+    "RUNNING MIN_BY({v}.x, {v}.y)", "RUNNING MAX_BY({v}.g, {v}.z)", "RUNNING MAX_BY({v}.x, {v}.at)",
     "x - RUNNING AVG({v}.x)", "CAST(RUNNING SUM({v}.n + 1) AS STRING)",
 )  # fmt: skip
 """In RETURN EACH: what is of the row's event."""

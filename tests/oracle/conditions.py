@@ -40,7 +40,7 @@ def variable_in(
 
 
 NAVIGATION = ("FIRST", "LAST", "PREV")
-WHOLE = ("COUNT", "SUM", "AVG", "MIN", "MAX")
+WHOLE = ("COUNT", "SUM", "AVG", "MIN", "MAX", "MIN_BY", "MAX_BY")
 """Aggregates of all events bound to a variable."""
 
 

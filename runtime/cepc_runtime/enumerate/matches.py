@@ -212,7 +212,7 @@ class EventValues(MatchValues):
         values = None
         if aggregate.argument is not None:
             values = self._values(aggregate.argument, self._bound.lists(str(aggregate.variable)))
-        if aggregate.function.extreme:
+        if aggregate.function.chosen:
             return self._best_so_far(aggregate, own, values), np.zeros(len(own), dtype=np.bool_)
         parts, names = added(aggregate, int(own.sum()), values)
         so_far = np.zeros((len(parts), len(own)), dtype=np.int64)
@@ -221,13 +221,21 @@ class EventValues(MatchValues):
         return ended(aggregate, np.cumsum(of_matches, axis=2).reshape(so_far.shape), names)
 
     def _best_so_far(self, aggregate: Aggregate, own: Bools, values: Any) -> Any:
-        ranked = ranks(values)
-        worst, best = len(ranked.values), np.full(len(own), len(ranked.values), dtype=np.int64)
-        numbers = ranked.numbers if aggregate.function.extreme == "least" else worst - 1 - ranked.numbers
-        best[own] = np.where(ranked.numbers < 0, worst, numbers)
+        """The value of the first of the best events so far; of the variable's `own` ones are the values."""
+        by = values
+        if aggregate.by is not None:
+            by = self._values(aggregate.by, self._bound.lists(str(aggregate.variable)))
+        ranked = ranks(by)
+        numbers, count = ranked.numbers, len(ranked.numbers)
+        worst = (int(numbers.max(initial=0)) + 1) * count
+        order = numbers if aggregate.function.chosen == "least" else int(numbers.max(initial=0)) - numbers
+        best = np.full(len(own), worst, dtype=np.int64)
+        best[own] = np.where(numbers < 0, worst, order * count + np.arange(count))
         best = np.minimum.accumulate(best.reshape(self._matches.positions.T.shape), axis=1).ravel()
-        places = best if aggregate.function.extreme == "least" else worst - 1 - best
-        return flat(ranked.values.take(pa.array(places, mask=best == worst))).cast(to_arrow(aggregate.type))
+        places = pa.array(best % max(count, 1), mask=best >= worst)
+        if aggregate.by is None:
+            values = ranked.values.take(pa.array(numbers, mask=numbers < 0))
+        return flat(values.take(places)).cast(to_arrow(aggregate.type))
 
 
 def _shared(column: Any) -> Any:

@@ -22,7 +22,7 @@ from .bins import Binned, binned, rounded
 from .lists import aggregated, numbers
 
 if TYPE_CHECKING:
-    from ..sql.expression import Aggregate
+    from ..sql.expression import Aggregate, Expression
     from .evaluation import Evaluator
     from .lists import Column
     from .pattern import IndexedPositions
@@ -37,13 +37,21 @@ def over(aggregate: Aggregate, counts: Ints, positions: Ints, evaluator: Evaluat
     """The aggregate of each list of events as a column, and where it does not fit."""
     if aggregate.argument is None:
         return aggregated(aggregate, counts, None)
-    return aggregated(aggregate, counts, argument_of(aggregate, positions, evaluator))
+    by = None if aggregate.by is None else values_of(aggregate.by, positions, evaluator)
+    return aggregated(aggregate, counts, values_of(aggregate.argument, positions, evaluator), by)
 
 
-def argument_of(aggregate: Aggregate, positions: Ints, evaluator: Evaluator) -> Any:
-    assert aggregate.argument is not None
-    keys = {field.key: positions for field in fields(aggregate.argument)}
-    return flat(evaluator.values(aggregate.argument, keys, len(positions)))
+def values_of(argument: Expression, positions: Ints, evaluator: Evaluator) -> Any:
+    """An argument of an aggregate, of these events."""
+    keys = {field.key: positions for field in fields(argument)}
+    return flat(evaluator.values(argument, keys, len(positions)))
+
+
+def chosen_by(aggregate: Aggregate) -> Expression:
+    """Whose least or greatest value says which event it is of."""
+    found = aggregate.by or aggregate.argument
+    assert found is not None
+    return found
 
 
 class RunningAggregate:
@@ -75,16 +83,17 @@ class RunningAggregate:
     @cached_property
     def _values(self) -> Any:
         """The argument of these events."""
-        return argument_of(self.aggregate, self._events, self._evaluator)
+        assert self.aggregate.argument is not None
+        return values_of(self.aggregate.argument, self._events, self._evaluator)
 
     @cached_property
     def _ranks(self) -> Ints:
         """Of all events, larger for what is preferred; -1 for null."""
         found = np.full(self._timeline.length, -1, dtype=np.int64)
-        ranked = ranks(self._values)
-        places = np.asarray(ranked.numbers, dtype=np.int64)
-        best = places if self.aggregate.function.extreme == "greatest" else int(places.max(initial=0)) - places
-        found[self._events] = np.where(nulls(self._values), -1, best)
+        values = values_of(chosen_by(self.aggregate), self._events, self._evaluator)
+        places = np.asarray(ranks(values).numbers, dtype=np.int64)
+        best = places if self.aggregate.function.chosen == "greatest" else int(places.max(initial=0)) - places
+        found[self._events] = np.where(nulls(values), -1, best)
         return found
 
     @cached_property
@@ -99,16 +108,16 @@ class RunningAggregate:
     @cached_property
     def size(self) -> int:
         """How many parts there are."""
-        return 1 if self.aggregate.function.extreme else len(self._added[0])
+        return 1 if self.aggregate.function.chosen else len(self._added[0])
 
     @property
     def nothing(self) -> int:
         """What the parts are before the first event: no event is the best, or nothing is added up."""
-        return -1 if self.aggregate.function.extreme else 0
+        return -1 if self.aggregate.function.chosen else 0
 
     def add(self, parts: Ints, rows: Ints, positions: Ints) -> None:
         """Changes the parts of some rows, which have bound these events."""
-        if not self.aggregate.function.extreme:
+        if not self.aggregate.function.chosen:
             parts[:, rows] += self._added[0][:, positions]
             return
         best, rank = parts[0, rows], self._ranks
@@ -117,7 +126,7 @@ class RunningAggregate:
 
     def values(self, parts: Ints) -> tuple[Any, Bools]:
         """The aggregate of each row as a column, and where it does not fit."""
-        if self.aggregate.function.extreme:
+        if self.aggregate.function.chosen:
             some = parts[0] >= 0
             return over(self.aggregate, some.astype(np.int64), parts[0][some], self._evaluator)
         return ended(self.aggregate, parts, self._added[1])

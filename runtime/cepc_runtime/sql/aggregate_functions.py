@@ -135,8 +135,13 @@ class AggregateFunction:
 
     @property
     def runs(self) -> bool:
-        """Whether a condition may have it of the events up to one."""
-        return self.countable and not self.squares
+        """Whether a condition may have it, of all events of a variable or those up to one."""
+        return (self.countable and not self.squares) or bool(self.by)
+
+    @property
+    def chosen(self) -> OneOf["", "least", "greatest"]:
+        """Whether it is of one event alone: the one with the least or the greatest value, or second argument."""
+        return self.by or self.extreme or ""
 
     @property
     def linear(self) -> bool:

@@ -138,7 +138,7 @@ def has_number(type_: DataType) -> bool:
 def _is_kept(aggregate: Aggregate) -> bool:
     """Whether a match can keep what it is computed from, as numbers that each event changes."""
     function, argument = aggregate.function, aggregate.argument
-    if aggregate.distinct or aggregate.target is not None or function.squares or not function.countable:
+    if aggregate.distinct or aggregate.target is not None or not function.runs:
         return False
     if function.adds:
         return argument is not None and not isinstance(argument.type, Interval)

@@ -278,7 +278,7 @@ class _OfFormula:
         if function.counts:
             least = 1 if aggregate.running and tallies.counts_all(aggregate) else 0
             return Register(self._add(KEPT, tallies.count(aggregate), NONE), least, tallies.longest)
-        if function.extreme:
+        if function.chosen:
             slot, row = tallies.extreme(aggregate)
             do = REAL_OF if is_real(aggregate.type) else INTEGER_OF
             return Register(self._add(do, PLACES + slot, row.number), row.low, row.high)

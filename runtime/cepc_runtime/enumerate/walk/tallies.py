@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ...numbers.columns import approximate, flat, nulls
-from ..running import argument_of
+from ...numbers.columns import approximate, nulls, ranks
+from ..running import chosen_by, values_of
 from .formulas import is_real
 from .numbers import MOST, NotComputedError, NumberRow, integers_of, ordered
 from .reading import NULL
@@ -122,22 +122,18 @@ class Tallies:
         return self._totals[variable, argument]
 
     def extreme(self, aggregate: Aggregate) -> tuple[int, NumberRow]:
-        """The slot of the event with the least or greatest value, and the values. Raises NotComputedError."""
+        """The slot of the event of which it is, and its value of each. Raises NotComputedError."""
         variable, argument = _of(aggregate)
         assert argument is not None
-        kind = LEAST if aggregate.function.extreme == "least" else GREATEST
-        events, values = self._events[variable], self._values(aggregate)
+        kind = LEAST if aggregate.function.chosen == "least" else GREATEST
+        events = self._events[variable]
         if (variable, argument) not in self._rows_of_values:
-            self._rows_of_values[variable, argument] = self._rows.of(events, values, argument.type)
+            self._rows_of_values[variable, argument] = self._rows.of(events, self._values(aggregate), argument.type)
         row = self._rows_of_values[variable, argument]
-        if (variable, argument, kind) not in self._extremes:
-            compared = row.number
-            if is_real(argument.type):
-                found = ordered(values.cast(pa.float64()))
-                assert found is not None
-                compared = self._rows.put(events, found, NULL)
-            self._extremes[variable, argument, kind] = self._kept(variable, kind, compared, NONE)
-        return self._extremes[variable, argument, kind], row
+        key = variable, chosen_by(aggregate), kind
+        if key not in self._extremes:
+            self._extremes[key] = self._kept(variable, kind, self._compared(aggregate, row), NONE)
+        return self._extremes[key], row
 
     # ---- parts -------------------------------------------------------------------------------------------------------
 
@@ -146,9 +142,21 @@ class Tallies:
         variable, argument = _of(aggregate)
         assert argument is not None
         if (variable, argument) not in self._columns:
-            found = argument_of(aggregate, self._events[variable], self._evaluator)
-            self._columns[variable, argument] = flat(found)
+            self._columns[variable, argument] = values_of(argument, self._events[variable], self._evaluator)
         return self._columns[variable, argument]
+
+    def _compared(self, aggregate: Aggregate, row: NumberRow) -> int:
+        """The row of integers the least or greatest of which says which event it is."""
+        assert aggregate.variable is not None
+        events = self._events[aggregate.variable]
+        if aggregate.by is not None:
+            values = values_of(aggregate.by, events, self._evaluator)
+            return self._rows.put(events, np.where(nulls(values), NULL, ranks(values).numbers), NULL)
+        if not is_real(aggregate.type):
+            return row.number
+        found = ordered(self._values(aggregate).cast(pa.float64()))
+        assert found is not None
+        return self._rows.put(events, found, NULL)
 
     def _of_integers(self, variable: str, events: Ints, found: Any) -> Total:
         most = self._most(events, np.abs(found.astype(np.float64)))
