@@ -257,6 +257,22 @@ KNOWN: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
         "MEASURES COUNT(*) AS n, COUNT(IN_.*) AS i PATTERN ((IN_ | OUT_)+) DEFINE IN_ AS t % 2 = 1, OUT_ AS SUM(OUT_.a) < COALESCE(SUM(IN_.a), 0)",
         [("x", 1, 1), ("x", 3, 2), ("x", 1, 1), ("y", 3, 2)],
     ),
+    "the last row so far of another variable, of which more may come": (
+        "MEASURES COUNT(*) AS n, COUNT(B.*) AS b PATTERN ((A | B)+) DEFINE A AS a % 2 = 0, B AS B.a > A.a",
+        [("x", 2, 1), ("x", 3, 1), ("x", 1, 0), ("y", 1, 0), ("y", 1, 0)],
+    ),
+    "the row beside that one": (
+        "MEASURES COUNT(*) AS n PATTERN ((A | B)+) DEFINE A AS a % 2 = 0, B AS B.a <> COALESCE(PREV(A.a), 17)",
+        [("x", 1), ("x", 6), ("y", 4)],
+    ),
+    "the first row so far, which may be of several variables": (
+        "MEASURES COUNT(*) AS n PATTERN ((A | B)+ C) DEFINE A AS a > 10, B AS a < 10, C AS C.a < FIRST(a)",
+        [("x", 4), ("x", 3), ("y", 4)],
+    ),
+    "below the average of all rows so far": (
+        "MEASURES COUNT(*) AS n PATTERN (A B+ C) DEFINE B AS B.a <= AVG(a), C AS C.a > 1.2 * AVG(a)",
+        [("x", 4)],
+    ),
     "below the average of another variable's rows so far": (
         "MEASURES COUNT(*) AS n PATTERN ((A B)+) DEFINE B AS B.a <= AVG(A.a)",
         [("x", 2), ("x", 2), ("y", 4)],

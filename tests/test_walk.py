@@ -84,7 +84,8 @@ RUNNING_BESIDE = (
     "RUNNING SUM(B.x) <= A.x + 4", "RUNNING AVG(B.y) < A.y + 0.5", "RUNNING COUNT(B) < 2 * COUNT(A) + 1", "RUNNING SUM(C.x) < SUM(B.x)",
     "RUNNING COUNT(B) - RUNNING COUNT(C) < 3", "COALESCE(RUNNING SUM(B.x), 0) >= COALESCE(RUNNING SUM(C.x), 0) - 2",
     "COALESCE(B.x, 0) <= RUNNING COUNT(C) + 2", "RUNNING AVG(B.y) <= COALESCE(B.y, 5 - RUNNING COUNT(A))", "RUNNING SUM(B.x) < C.x + 7",
-    "B.x / (1 + RUNNING COUNT(C)) < 2", "(C.x IS NULL OR C.x < RUNNING SUM(B.x))",
+    "B.x / (1 + RUNNING COUNT(C)) < 2", "RUNNING MAX_BY(B.x, B.y) > 0", "C.x <= MIN_BY(B.x, B.d) + 1", "RUNNING MIN_BY(B.y, B.kind) < A.y + 1",
+    "COALESCE(RUNNING MAX_BY(B.x, B.at), 0) <= COALESCE(RUNNING MIN_BY(C.x, C.at), 3)", "10 / GREATEST(SUM(B.x), 1) > 2", "(C.x IS NULL OR C.x < RUNNING SUM(B.x))",
 )  # fmt: skip
 ABOUT_SUMS = (
     "RUNNING SUM(B.x) < 9", "RUNNING SUM(B.x) <= 12.5", "RUNNING AVG(B.x) >= 1.5", "RUNNING AVG(B.y) < 0.5", "RUNNING SUM(B.y) > -3",
@@ -386,6 +387,10 @@ COMPUTED = [
     (TWO, "C.x <=> A.x"),
     (TWO, "COALESCE(C.x, A.x, 9) < 3"),
     ("SEQ(ANY A, ANY+ B, ANY C)", "RUNNING SUM(B.x) <= A.x + 1"),
+    ("SEQ(ANY A, ANY+ B, ANY C)", "10 / GREATEST(SUM(B.x), 1) > 2"),
+    ("SEQ(ANY A, ANY+ B, ANY C)", "10 / LEAST(A.x, COUNT(B), -1) > -5"),
+    ("SEQ(ANY A, ANY+ B, ANY C)", "MIN_BY(B.x, B.y) = C.x"),
+    ("SEQ(ANY A, ANY+ B)", "RUNNING MAX_BY(B.x, B.y) >= B.x"),
     ("SEQ(A, OR(ANY B, ANY C)+)", "RUNNING COUNT(B) - RUNNING COUNT(C) < 2"),
     ("SEQ(A, OR(ANY B, ANY C)+)", "COALESCE(B.x, RUNNING COUNT(C)) <= RUNNING COUNT(B) + 1"),
     ("SEQ(ANY+ A, ANY+ B, C)", "SUM(A.x) = SUM(B.x) + 1"),

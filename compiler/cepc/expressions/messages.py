@@ -320,7 +320,10 @@ def aggregate_not_allowed(span: Span, name: str, where: str, *, numbers: bool = 
         else f"write `HAVING {name}(…) …` after the pattern, which is of the whole match or row"
     )
     if where == "WHERE":
-        note = "WHERE has COUNT, SUM, AVG, MIN, MAX, MIN_BY and MAX_BY of the events of one variable, with RUNNING or without"
+        note = (
+            "WHERE has COUNT, SUM, AVG, MIN, MAX, MIN_BY and MAX_BY of the events of one variable, "
+            "with RUNNING or without"
+        )
     else:
         note = "a condition on one event decides which events there are, before any match"
     title, label = "aggregate in a condition", f"{name} is not allowed in {where}"
@@ -496,8 +499,11 @@ def no_running(span: Span, name: str, *, each: bool) -> Diagnostic:
                 "write `v.x`, which is of the row's event; `LAST(v.x)` is of the whole match, the same in all its rows"
             )
     return Diagnostic(
-        "E0336", f"no RUNNING {name}", span,
-        "RUNNING stands before COUNT, SUM, AVG, MIN, MAX, MIN_BY and MAX_BY", hint=cure
+        "E0336",
+        f"no RUNNING {name}",
+        span,
+        "RUNNING stands before COUNT, SUM, AVG, MIN, MAX, MIN_BY and MAX_BY",
+        hint=cure,
     )
 
 

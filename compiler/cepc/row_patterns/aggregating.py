@@ -111,7 +111,8 @@ class AggregateWriter:
         if not aggregate.function.divided:
             return build.where(build.is_there(build.call("coalesce", sums, span), span), whole, span)
         count = added(of_each(COUNT.written), span)
-        return build.where(ast.Binary(">", count, zero, span), ast.Binary("/", whole, count, span), span)
+        least_one = build.call("greatest", [count, build.whole(1, span)], span)  # so that it is seen not to be zero
+        return build.where(ast.Binary(">", count, zero, span), ast.Binary("/", whole, least_one, span), span)
 
     def _is_exact(self, aggregate: RowAggregate) -> bool:
         """Whether it is as exact when it is put together from parts: of an average no sum may be above 2**53."""

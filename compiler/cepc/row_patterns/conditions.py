@@ -8,13 +8,13 @@ from typing import Literal as OneOf
 
 from cepc_grammar import ast
 from cepc_runtime.cheap_dataclass import dataclass
-from cepc_runtime.sql.aggregate_functions import COUNT, MIN, aggregate_written
+from cepc_runtime.sql.aggregate_functions import COUNT, MAX, MAX_BY, MIN, MIN_BY, aggregate_written
 
 from ..resolve.walk import conjuncts, references, rewrite, walk
 from . import build
 from . import messages as say
 from .aggregating import AggregateWriter, row_aggregate
-from .define import Back, Earlier, EndRow, Missing, Own, Row, rows_in, rows_of
+from .define import Back, Earlier, EndRow, Missing, Own, Row, SoFar, rows_in, rows_of
 from .navigation import LOGICAL, RefusedError, of_row
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ class ConditionWriter:
     bound: BoundPattern
     scope: ClauseScope
     used: UsedColumns
+    so_far: bool = False
+    """Whether first and last rows are those of the rows so far."""
 
     def conditions(self, condition: ast.Expression, place: VariablePlace) -> list[ast.Expression]:
         """Conjuncts of WHERE. Raises RefusedError."""
@@ -55,7 +57,11 @@ class ConditionWriter:
         offsets = sorted({row.offset for row in mentioned if isinstance(row, Back)})
         found: list[ast.Expression] = []
         for most in (*offsets, None):
-            written = self._over(conjunct, place, [_up_to(most, row) for row in mentioned])
+            rows_meant = [_up_to(most, row) for row in mentioned]
+            written = self._over(conjunct, place, rows_meant)
+            running, ends = _running_in(written), _ends_in(written)
+            if running - {self.variable.name} and ends & {self.variable.name, *running}:
+                written = replace(self, so_far=True)._over(conjunct, place, rows_meant)
             if most is not None:
                 few = ast.Binary("<=", self._count(conjunct.span), build.whole(most, conjunct.span), conjunct.span)
                 written = ast.Binary("OR", ast.Unary("NOT", few, conjunct.span), written, conjunct.span)
@@ -81,11 +87,9 @@ class ConditionWriter:
     def _about_it(self, conjunct: ast.Expression) -> ast.Expression:
         """A condition that mentions the variable, for one that does not is of every match."""
         own, mentioned = self.variable.name, _mentioned(conjunct)
-        calls = [node for node in walk(conjunct) if isinstance(node, ast.Call)]
-        running = set[str]().union(*(_mentioned(call) for call in calls if call.running))
-        ends = set[str]().union(*(_mentioned(call) for call in calls if call.function.text in (*LOGICAL, PREV)))
+        calls, running = _calls(conjunct), _running_in(conjunct)
         if running - {own}:
-            if ends & {own, *running}:
+            if _ends_in(conjunct) & {own, *running}:
                 raise RefusedError(say.running_beside_others(conjunct.span))
             return self._of_several(conjunct, running)
         later = [call for call in calls if call.function.text in LOGICAL and len(call.arguments) > 1]
@@ -129,7 +133,7 @@ class ConditionWriter:
                 raise RefusedError(say.depends_on_length(span, asked.variable, self.variable.variable))
             case Earlier(places, offset):
                 number = self.used.number_of(self.variable.name, span)
-                later = ast.Binary(">", number, build.call("FIRST", [number], span), span)
+                later = ast.Binary(">", number, self._first(number, span), span)
                 if offset > 1:
                     later = ast.Binary(">", self._count(span), build.whole(offset, span), span)
                 return build.where(later, self._value(Own(places), asked, node), span)
@@ -144,8 +148,12 @@ class ConditionWriter:
                     return value
                 return build.where(ast.Literal("boolean", "FALSE", span), value, span)
             case EndRow(end, variable, places, 0):
+                if self.so_far or (end == "FIRST" and len(self._able(end, variable)) > 1):
+                    return self._value(SoFar(end, variable, places), asked, node)
                 name = self._single(end, variable, span)
                 return at_end(self.used, end, name, asked.body, places, span)
+            case SoFar(end, variable, places):
+                return self._so_far_of(end, self._able(end, variable), places, asked.body, span)
             case EndRow("FIRST", None, places, offset):
                 name = self._single("FIRST", None, span)
                 first = build.call("FIRST", [self.used.number_of(name, span)], span)
@@ -178,15 +186,49 @@ class ConditionWriter:
 
     def _single(self, end: OneOf["FIRST", "LAST"], variable: str | None, span: Span) -> str:
         """The one variable of ours whose first or last row it is. Raises RefusedError."""
+        names = self._able(end, variable)
+        if len(names) > 1:
+            raise RefusedError(say.depends_on_length(span, variable, self.variable.variable))
+        return names[0]
+
+    def _able(self, end: OneOf["FIRST", "LAST"], variable: str | None) -> list[str]:
+        """The variables of ours whose first or last row so far it may be."""
         places = self.bound.mentioned.places[variable]
         if end == "FIRST":
             reached = (self._before(variable) | (places & self.variable.places)) & self.bound.paths.firsts(places)
         else:
             reached = {p for place in self.variable.places for p in self.bound.paths.latest_before(place, places)}
-        names = {one.name for one in self.bound.variables if one.places & reached}
-        if len(names) > 1:
-            raise RefusedError(say.depends_on_length(span, variable, self.variable.variable))
-        return names.pop()
+        return [one.name for one in self.bound.variables if one.places & reached]
+
+    def _so_far_of(
+        self, end: OneOf["FIRST", "LAST"], names: list[str], places: int, body: ast.Expression, span: Span
+    ) -> ast.Expression:
+        """What is asked of the row so many places after the first or last one so far of some variables of ours."""
+        numbers = [self.used.number_of(name, span) for name in names]
+        by, extreme = (MIN_BY, MIN) if end == "FIRST" else (MAX_BY, MAX)
+
+        def value_of(name: str, number: ast.Expression) -> ast.Expression:
+            value = of_row(body, lambda column: self.used.of(name, column, places))
+            if places and not isinstance(body, ast.Reference):
+                value = build.where(build.is_there(self.used.number_of(name, span, places), span), value, span)
+            return build.call(by.written, [value, number], span, running=True)
+
+        values = [value_of(name, number) for name, number in zip(names, numbers, strict=True)]
+        if len(names) == 1:
+            return values[0]
+        ends = [build.call(extreme.written, [number], span, running=True) for number in numbers]
+        outermost = build.call(str(extreme.extreme), ends, span)
+        branches = (
+            ast.Branch(ast.Binary("=", outermost, number, span), value, span)
+            for number, value in zip(ends, values, strict=True)
+        )
+        return ast.Case(None, tuple(branches), None, span)
+
+    def _first(self, number: ast.Expression, span: Span) -> ast.Expression:
+        """The number of a variable's first row."""
+        if self.so_far:
+            return build.call(MIN.written, [number], span, running=True)
+        return build.call("FIRST", [number], span)
 
     def _aggregate(self, node: ast.Call, function: AggregateFunction) -> ast.Expression:
         """An aggregate, which in DEFINE is of the rows so far: all of the match, where no more can come. Raises
@@ -220,9 +262,10 @@ class ConditionWriter:
         """
         begins = (self._before(None) | self.variable.places) & self.bound.paths.begins
         numbers = [self.used.number_of(one.name, span) for one in self.bound.variables if one.places & begins]
-        first: ast.Expression = build.call("FIRST", numbers, span)
+        first: ast.Expression = self._first(numbers[0], span)
         if len(numbers) > 1:
-            first = build.call("LEAST", [build.call(MIN.written, [number], span) for number in numbers], span)
+            least = [build.call(MIN.written, [number], span, running=self.so_far) for number in numbers]
+            first = build.call("LEAST", least, span)
         after = ast.Binary("-", self.used.number_of(self.variable.name, span), first, span)
         return ast.Binary("+", after, build.whole(1, span), span)
 
@@ -251,6 +294,21 @@ def at_end(
 def _mentioned(expression: ast.Expression) -> set[str]:
     """The variables of ours in it."""
     return {reference.parts[0].text for reference in references(expression)}
+
+
+def _calls(expression: ast.Expression) -> list[ast.Call]:
+    return [node for node in walk(expression) if isinstance(node, ast.Call)]
+
+
+def _running_in(expression: ast.Expression) -> set[str]:
+    """The variables of which something in it is RUNNING."""
+    return set[str]().union(*(_mentioned(call) for call in _calls(expression) if call.running))
+
+
+def _ends_in(expression: ast.Expression) -> set[str]:
+    """The variables of whose first, last or earlier row it is."""
+    ends = (call for call in _calls(expression) if call.function.text in (*LOGICAL, PREV))
+    return set[str]().union(*map(_mentioned, ends))
 
 
 def _is_aggregate(call: ast.Call) -> bool:

@@ -82,7 +82,16 @@ class Back:
     offset: int
 
 
-Row = Own | Missing | EndRow | Earlier | Back
+@dataclass(frozen=True, slots=True)
+class SoFar:
+    """The row so many `places` after the first or last one of a variable among the rows up to the one at hand."""
+
+    end: OneOf["FIRST", "LAST"]
+    variable: str | None
+    places: int
+
+
+Row = Own | Missing | EndRow | Earlier | Back | SoFar
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +180,8 @@ def _last_of_another(
     if distances == {None}:
         return Missing()
     can_follow = paths.can_follow(place.number, places)
+    if can_follow and not asked.offset and DEPENDS in distances:
+        return SoFar("LAST", asked.variable, asked.places)
     if None in (distances if can_follow else paths.last_before(place.number, places)):
         return Unsure(members, say.perhaps_unmapped(span, asked.variable, place.variable))
     match tuple(distances - {None}):

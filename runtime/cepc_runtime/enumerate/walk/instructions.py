@@ -91,11 +91,12 @@ class Instruction(NamedTuple):
 
 
 class Register(NamedTuple):
-    """Its number, and between which numbers what it holds lies."""
+    """Its number, and between which numbers what it holds lies where it is not null. One that is `sure` never is."""
 
     number: int
     low: float
     high: float
+    sure: bool = False
 
 
 class Instructions:
@@ -228,7 +229,10 @@ class _OfFormula:
     def _preferred(self, operator: int, a: Register, b: Register, real: bool) -> Register:
         """The second where it compares so to the first, or that is null."""
         better = self._truth(OR, self._is_null(a, real), self._compared(operator, b, a, real))
-        return self._chosen(better, b, a)
+        found, sure = self._chosen(better, b, a), [register for register in (a, b) if register.sure]
+        if operator == GREATER:
+            return found._replace(low=max((found.low, *(register.low for register in sure))), sure=bool(sure))
+        return found._replace(high=min((found.high, *(register.high for register in sure))), sure=bool(sure))
 
     def _null(self, real: bool) -> int:
         return self._add(REAL_CONSTANT, self._means.constant(math.nan)) if real else self._add(CONSTANT, NULL)
@@ -268,8 +272,8 @@ class _OfFormula:
         if is_real(part.type):
             if not abs(number) <= LARGEST:
                 raise NotComputedError
-            return Register(self._add(REAL_CONSTANT, self._means.constant(number)), number, number)
-        return self._within(Register(self._add(CONSTANT, _word(number)), number, number), part.type)
+            return Register(self._add(REAL_CONSTANT, self._means.constant(number)), number, number, sure=True)
+        return self._within(Register(self._add(CONSTANT, _word(number)), number, number, sure=True), part.type)
 
     # ---- aggregates --------------------------------------------------------------------------------------------------
 
@@ -277,7 +281,7 @@ class _OfFormula:
         tallies, function, argument = self._means.tallies, aggregate.function, aggregate.argument
         if function.counts:
             least = 1 if aggregate.running and tallies.counts_all(aggregate) else 0
-            return Register(self._add(KEPT, tallies.count(aggregate), NONE), least, tallies.longest)
+            return Register(self._add(KEPT, tallies.count(aggregate), NONE), least, tallies.longest, sure=True)
         if function.chosen:
             slot, row = tallies.extreme(aggregate)
             do = REAL_OF if is_real(aggregate.type) else INTEGER_OF

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -32,7 +33,7 @@ MOST_STATES: Final = 256
 """Each has two numbers for each event of a piece."""
 MOST_HELD: Final = 4
 """Each has a number for each state and event of a piece."""
-MOST_AGGREGATES: Final = 8
+MOST_AGGREGATES: Final = 16
 """Each has one to three such numbers."""
 
 
@@ -156,7 +157,9 @@ class Walk:
 
     @property
     def aggregates(self) -> tuple[Aggregate, ...]:
-        return tuple(dict.fromkeys(aggregate for formula in self.formulas for aggregate in formula.aggregates))
+        """What is kept of them is the same for all events and those up to one."""
+        found = (replace(a, running=False) for formula in self.formulas for a in formula.aggregates)
+        return tuple(dict.fromkeys(found))
 
     @property
     def is_linked(self) -> bool:
