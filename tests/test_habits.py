@@ -104,8 +104,8 @@ TYPED = [
      f"{A} PATTERN SEQ(A a, B b1, B b2) WHERE (b2.price - b1.price > 2 OR b2.price > a.price) WITHIN 1 h"),
     # a running sum
     (f"{ABS} WHERE SUM(b.price) < 30 WITHIN 1 h", "", None),
-    (f"{ABS} WHERE RUNNING SUM(b.price) < a.price WITHIN 1 h", "`SUM(b.x)` without RUNNING, over all of `b`, can be compared",
-     f"{ABS} WHERE SUM(b.price) < a.price WITHIN 1 h"),
+    (f"{ABS} WHERE RUNNING SUM(b.price) < LAST(b).price WITHIN 1 h", "the event at hand is `b.x`, the first one `FIRST(b).x`",
+     f"{ABS} WHERE RUNNING SUM(b.price) < 2 * b.price WITHIN 1 h"),
     (f"{ABS} WHERE STDDEV(b.at) < 30 WITHIN 1 h", "write `HAVING STDDEV(…) …` after the pattern", None),
     (f"{ABS} WHERE COUNT(*) < 30 WITHIN 1 h", "write `COUNT(v)` for the variable `v`, or `HAVING COUNT(*) …`",
      f"{ABS} WHERE COUNT(b) < 30 WITHIN 1 h HAVING COUNT(*) < 30"),

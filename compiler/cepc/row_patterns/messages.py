@@ -464,9 +464,9 @@ def perhaps_unmapped(span: Span, variable: str | None, of: str) -> Diagnostic:
 def depends_on_length(span: Span, variable: str | None, of: str) -> Diagnostic:
     return Diagnostic(
         "E0954", f"{_of(variable)} so far, which is not the last one of the match", span,
-        f"after a row of {of} there may be another one, and how far away the last one was is open",
-        notes=("conditions are asked of whole matches here, unless it is known how many rows away a row is",),
-        hint="compare with `PREV(x)`, the row before, or with a variable that gets no more rows",
+        f"after a row of {of} there may be another one, and how far away this one was is open",
+        notes=("the first and the last row so far are known, others where it is known how many rows away they are",),
+        hint="compare with the last row so far, with `PREV(x)`, the row before, or with a variable without more rows",
     )  # fmt: skip
 
 
