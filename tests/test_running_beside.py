@@ -1,0 +1,40 @@
+"""RUNNING beside other variables, and of several: which events are at hand, and what is up to them, by the oracle."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from tests.equivalence import by_engine, by_oracle, compile_text, same
+from tests.programs import HEADER, PAIR_RUNNING, with_stream
+
+PATTERNS = (
+    "SEQ(A a, B+ b)", "SEQ(B+ b, A+ a)", "SEQ(A+ a, B b, C)", "OR(A a, B b){1,4}", "AND(A+ a, B b)", "SEQ(OR(A a, B b)+, C)",
+    "SEQ(C, NOT B b, A+ a)",
+)  # fmt: skip
+SELECTIONS = (
+    "", "SELECT NEXT AFTER MATCH SKIP TO NEXT EVENT", "SELECT CONTIGUOUS AFTER MATCH SKIP PAST LAST EVENT",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("condition", PAIR_RUNNING)
+def test_a_match_is_one_for_every_event_at_hand_and_every_tuple_of_others(condition: str) -> None:
+    compared = found = 0
+    for pattern in PATTERNS:
+        for v, w in ("ab", "ba"):
+            for seed, selection in enumerate(SELECTIONS):
+                where = condition.format(v=v, w=w)
+                query = f"QUERY q RETURN MATCH * PATTERN {pattern} WHERE [word] AND {where} {selection} WITHIN 9 s;\n"
+                case = with_stream(
+                    Random(f"{pattern} {v} {seed}"), HEADER.format(time="BIGINT", unit=" UNIT s", order="") + query
+                )
+                compiled = compile_text(case.text)
+                expected = by_oracle(case, compiled)
+                made = by_engine(case, compiled)
+                assert (made is None) == (expected is None), case.text
+                if made is not None and expected is not None:
+                    assert same(made["q"], expected["q"]), case.text
+                    compared, found = compared + 1, found + len(made["q"])
+    assert compared > 35
+    assert found > 200
