@@ -7,12 +7,13 @@ from random import Random
 import pytest
 
 from tests.equivalence import by_engine, by_oracle, compile_text, same
-from tests.programs import HEADER, PAIR_RUNNING, with_stream
+from tests.programs import HEADER, PAIR_RUNNING, Case, with_stream
 
 PATTERNS = (
     "SEQ(A a, B+ b)", "SEQ(B+ b, A+ a)", "SEQ(A+ a, B b, C)", "OR(A a, B b){1,4}", "AND(A+ a, B b)", "SEQ(OR(A a, B b)+, C)",
     "SEQ(C, NOT B b, A+ a)",
 )  # fmt: skip
+EMPTY = dict.fromkeys(("seq", "word", "k", "g", "x", "y", "z", "n", "d", "o"))
 SELECTIONS = (
     "", "SELECT NEXT AFTER MATCH SKIP TO NEXT EVENT", "SELECT CONTIGUOUS AFTER MATCH SKIP PAST LAST EVENT",
 )  # fmt: skip
@@ -38,3 +39,27 @@ def test_a_match_is_one_for_every_event_at_hand_and_every_tuple_of_others(condit
                     compared, found = compared + 1, found + len(made["q"])
     assert compared > 35
     assert found > 200
+
+
+def test_a_count_of_none_so_far_divides_nothing() -> None:
+    query = (
+        "QUERY q RETURN MATCH COUNT(*) AS n PATTERN SEQ(A, OR(B b, C c)+) WHERE 6 / RUNNING COUNT(c) > RUNNING COUNT(b) "
+        "SELECT CONTIGUOUS AFTER MATCH SKIP PAST LAST EVENT WITHIN 9 s;\n"
+    )
+    header = HEADER.format(time="BIGINT", unit=" UNIT s", order="")
+    for kinds, expected in ("ACB", {"q": [{"n": 3, "match_start": 0, "match_end": 2}]}), ("ABC", None):
+        case = Case(header + query, tuple({**EMPTY, "at": at, "kind": kind} for at, kind in enumerate(kinds)))
+        assert by_engine(case, compile_text(case.text)) == expected, "a division by zero"
+
+
+def test_what_may_be_null_keeps_nothing_from_being_zero() -> None:
+    query = (
+        "QUERY q RETURN MATCH COUNT(*) AS n PATTERN SEQ(A a, B b) WHERE 10 / GREATEST(a.x, b.k) > 1 SELECT CONTIGUOUS "
+        "AFTER MATCH SKIP PAST LAST EVENT WITHIN 9 s;\n"
+    )
+    rows = [{**EMPTY, "kind": "A", "x": 5}, {**EMPTY, "kind": "B", "k": 1}, {**EMPTY, "kind": "A"}]
+    header = HEADER.format(time="BIGINT", unit=" UNIT s", order="")
+    for k, count in (1, 2), (0, None):
+        every = tuple({**row, "at": at} for at, row in enumerate([*rows, {**EMPTY, "kind": "B", "k": k}]))
+        made = by_engine(Case(header + query, every), compile_text(header + query))
+        assert (None if made is None else len(made["q"])) == count, "a division by zero"

@@ -260,7 +260,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class _Turns:
-    """Events at hand one after the other, so many of each row, and to which of the variables each is bound."""
+    """Events at hand, so many of each row, and to which of the variables each is bound."""
 
     counts: Ints
     positions: Ints
@@ -282,7 +282,7 @@ def _turns(bound: Bound, variables: tuple[str, ...]) -> _Turns:
     row = np.concatenate([expand(own)[0] for own in counts])
     positions = np.concatenate([positions for _, positions in lists])
     number = np.repeat(np.arange(len(variables)), counts.sum(axis=1))
-    order = order_of([row, positions])
+    order = order_of([row])
     return _Turns(counts.sum(axis=0), positions[order], variables, number[order])
 
 
