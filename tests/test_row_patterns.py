@@ -262,12 +262,16 @@ KNOWN: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
         [("x", 2, 1), ("x", 3, 1), ("x", 1, 0), ("y", 1, 0), ("y", 1, 0)],
     ),
     "the row beside that one": (
-        "MEASURES COUNT(*) AS n PATTERN ((A | B)+) DEFINE A AS a % 2 = 0, B AS B.a <> COALESCE(PREV(A.a), 17)",
+        "MEASURES COUNT(*) AS n PATTERN ((A | B)+) DEFINE A AS a % 2 = 0, B AS B.a <> COALESCE(PREV(COALESCE(A.a, 0)), 17)",
         [("x", 1), ("x", 6), ("y", 4)],
     ),
     "the first row so far, which may be of several variables": (
         "MEASURES COUNT(*) AS n PATTERN ((A | B)+ C) DEFINE A AS a > 10, B AS a < 10, C AS C.a < FIRST(a)",
         [("x", 4), ("x", 3), ("y", 4)],
+    ),
+    "an aggregate and the first row of a variable of which more may come": (
+        "MEASURES COUNT(*) AS n PATTERN ((A B)+) DEFINE B AS SUM(A.a) <= 2 * FIRST(A.a)",
+        [("x", 4), ("x", 4), ("y", 4)],
     ),
     "below the average of all rows so far": (
         "MEASURES COUNT(*) AS n PATTERN (A B+ C) DEFINE B AS B.a <= AVG(a), C AS C.a > 1.2 * AVG(a)",

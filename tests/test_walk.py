@@ -391,6 +391,7 @@ COMPUTED = [
     ("SEQ(ANY A, ANY+ B, ANY C)", "10 / LEAST(A.x, COUNT(B), -1) > -5"),
     ("SEQ(ANY A, ANY+ B, ANY C)", "10 / GREATEST(SUM(B.x), A.x, 1) > 2"),
     ("SEQ(ANY A, ANY+ B, ANY C)", "MIN_BY(B.x, B.y) = C.x"),
+    ("SEQ(ANY A, ANY+ B, ANY C)", "MIN_BY(B.x, B.y) > MIN(B.x)"),
     ("SEQ(ANY A, ANY+ B)", "RUNNING MAX_BY(B.x, B.y) >= B.x"),
     ("SEQ(A, OR(ANY B, ANY C)+)", "RUNNING COUNT(B) - RUNNING COUNT(C) < 2"),
     ("SEQ(A, OR(ANY B, ANY C)+)", "COALESCE(B.x, RUNNING COUNT(C)) <= RUNNING COUNT(B) + 1"),
