@@ -54,12 +54,12 @@ def test_a_count_of_none_so_far_divides_nothing() -> None:
 
 def test_what_may_be_null_keeps_nothing_from_being_zero() -> None:
     query = (
-        "QUERY q RETURN MATCH COUNT(*) AS n PATTERN SEQ(A a, B b) WHERE 10 / GREATEST(a.x, b.k) > 1 SELECT CONTIGUOUS "
+        "QUERY q RETURN MATCH COUNT(*) AS n PATTERN SEQ(A a, B b) WHERE 10 / GREATEST(a.x + b.x + 1, b.k) > 1 SELECT CONTIGUOUS "
         "AFTER MATCH SKIP PAST LAST EVENT WITHIN 9 s;\n"
     )
-    rows = [{**EMPTY, "kind": "A", "x": 5}, {**EMPTY, "kind": "B", "k": 1}, {**EMPTY, "kind": "A"}]
+    rows = [{**EMPTY, "kind": "A", "x": 5}, {**EMPTY, "kind": "B", "k": 1, "x": 0}, {**EMPTY, "kind": "A"}]
     header = HEADER.format(time="BIGINT", unit=" UNIT s", order="")
     for k, count in (1, 2), (0, None):
-        every = tuple({**row, "at": at} for at, row in enumerate([*rows, {**EMPTY, "kind": "B", "k": k}]))
+        every = tuple({**row, "at": at} for at, row in enumerate([*rows, {**EMPTY, "kind": "B", "k": k, "x": 0}]))
         made = by_engine(Case(header + query, every), compile_text(header + query))
         assert (None if made is None else len(made["q"])) == count, "a division by zero"
