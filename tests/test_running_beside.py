@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from random import Random
 
 import pytest
@@ -63,3 +64,22 @@ def test_what_may_be_null_keeps_nothing_from_being_zero() -> None:
         every = tuple({**row, "at": at} for at, row in enumerate([*rows, {**EMPTY, "kind": "B", "k": k, "x": 0}]))
         made = by_engine(Case(header + query, every), compile_text(header + query))
         assert (None if made is None else len(made["q"])) == count, "a division by zero"
+
+
+def test_a_condition_of_a_later_event_goes_through_the_events_before_it_once() -> None:
+    """Not once for each of them: a match of 4,000 events would take a gigabyte."""
+    kinds = ("A" + "B" * 3998 + "C") * 3
+    rows = tuple({**EMPTY, "at": at, "kind": kind, "x": 2 if kind == "B" else 7996} for at, kind in enumerate(kinds))
+    query = (
+        "QUERY q RETURN MATCH COUNT(*) AS n PATTERN SEQ(A a, B+ b, C c) WHERE RUNNING SUM(b.x) <= c.x SELECT CONTIGUOUS "
+        "AFTER MATCH SKIP PAST LAST EVENT WITHIN 1 d;\n"
+    )
+    case = Case(HEADER.format(time="BIGINT", unit=" UNIT s", order="") + query, rows)
+    compiled = compile_text(case.text)
+    tracemalloc.start()
+    made = by_engine(case, compiled)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert made is not None
+    assert [row["n"] for row in made["q"]] == [4000] * 3
+    assert peak < 100e6

@@ -21,7 +21,7 @@ from ..sql.evaluate.truths import truths
 from ..sql.expression import FieldKey, aggregates, fields_outside_aggregates, variables
 from ..sql.spark_sql import describe
 from .ragged import expand, product, slices, starts_of
-from .running import over
+from .running import over, up_to_each
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -164,13 +164,7 @@ class Condition:
             column, misfits = known
             column, misfits = column.take(pa.array(rows)), misfits[rows]
         else:
-            counts, flat = bound.every(aggregate.variable)
-            which, place = expand(counts[rows])
-            each = flat[starts_of(counts)[rows][which] + place]
-            if aggregate.running:
-                upto = each <= positions[AT_HAND][which]
-                which, each = which[upto], each[upto]
-            column, misfits = over(aggregate, np.bincount(which, minlength=len(rows)), each, evaluator)
+            column, misfits = _listed(aggregate, *bound.every(aggregate.variable), rows, positions, evaluator)
         if misfits.any() and not aggregate.safe:
             hint = "CAST what is added AS DECIMAL(38, 0)" if aggregate.function.of_any_size else ""
             what = "running" if aggregate.running else "aggregate"
@@ -256,6 +250,30 @@ class Condition:
                 found, chosen = found[keep], {key: positions[keep] for key, positions in chosen.items()}
             if len(found):
                 yield found, chosen
+
+
+def _listed(
+    aggregate: Aggregate,
+    counts: Ints,
+    flat: Ints,
+    rows: Ints,
+    positions: Mapping[FieldKey, Ints],
+    evaluator: Evaluator,
+) -> tuple[Any, Bools]:
+    """An aggregate of the listed events of some rows, or what is RUNNING of those up to the ones at hand; and where it
+    does not fit. Rows may stand there several times.
+    """
+    own, number = np.unique(rows, return_inverse=True)
+    which, place = expand(counts[own])
+    each = flat[starts_of(counts)[own][which] + place]
+    if not aggregate.running:
+        column, misfits = over(aggregate, counts[own], each, evaluator)
+        return column.take(pa.array(number)), misfits[number]
+    column, misfits = up_to_each(aggregate, counts[own], each, evaluator)
+    beyond = int(max(each.max(initial=0), positions[AT_HAND].max(initial=0))) + 1
+    known = np.searchsorted(which * beyond + each, number * beyond + positions[AT_HAND], side="right")
+    found = known + number  # so many events of this row and those before it; and each row before has one more for none
+    return column.take(pa.array(found)), misfits[found]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..numbers.columns import flat, nulls, ranks
+from ..numbers.columns import flat, nulls
 from ..results.as_columns import ResultOverflowError
 from ..results.having import kept
 from ..sql.aggregate_texts import aggregate_text, cure
@@ -17,7 +17,8 @@ from ..sql.evaluate import evaluate
 from ..sql.expression import aggregates, fields, fields_outside_aggregates
 from ..sql.types import is_float, to_arrow
 from .lists import BoundLists, aggregated, different, numbers, sums
-from .running import added, ended
+from .ragged import starts_of
+from .running import up_to_each
 
 if TYPE_CHECKING:
     from ..plan.query import QueryPlan
@@ -207,35 +208,16 @@ class EventValues(MatchValues):
 
     def _running(self, aggregate: Aggregate) -> tuple[Any, Bools]:
         """Of each match's events up to one."""
-        every = aggregate.variable is None
-        own = np.ones(len(self._events), dtype=np.bool_) if every else self._is_bound(str(aggregate.variable))
-        values = None
-        if aggregate.argument is not None:
-            values = self._values(aggregate.argument, self._bound.lists(str(aggregate.variable)))
-        if aggregate.function.chosen:
-            return self._best_so_far(aggregate, own, values), np.zeros(len(own), dtype=np.bool_)
-        parts, names = added(aggregate, int(own.sum()), values)
-        so_far = np.zeros((len(parts), len(own)), dtype=np.int64)
-        so_far[:, own] = parts
-        of_matches = so_far.reshape(len(parts), *self._matches.positions.T.shape)
-        return ended(aggregate, np.cumsum(of_matches, axis=2).reshape(so_far.shape), names)
-
-    def _best_so_far(self, aggregate: Aggregate, own: Bools, values: Any) -> Any:
-        """The value of the first of the best events so far; of the variable's `own` ones are the values."""
-        by = values
-        if aggregate.by is not None:
-            by = self._values(aggregate.by, self._bound.lists(str(aggregate.variable)))
-        ranked = ranks(by)
-        numbers, count = ranked.numbers, len(ranked.numbers)
-        worst = (int(numbers.max(initial=0)) + 1) * count
-        order = numbers if aggregate.function.chosen == "least" else int(numbers.max(initial=0)) - numbers
-        best = np.full(len(own), worst, dtype=np.int64)
-        best[own] = np.where(numbers < 0, worst, order * count + np.arange(count))
-        best = np.minimum.accumulate(best.reshape(self._matches.positions.T.shape), axis=1).ravel()
-        places = pa.array(best % max(count, 1), mask=best >= worst)
-        if aggregate.by is None:
-            values = ranked.values.take(pa.array(numbers, mask=numbers < 0))
-        return flat(values.take(places)).cast(to_arrow(aggregate.type))
+        matches, length = self._matches.positions.T.shape
+        if aggregate.variable is None:
+            own, counts, positions = np.ones(len(self._events), dtype=np.bool_), np.full(matches, length), self._events
+        else:
+            own, lists = self._is_bound(aggregate.variable), self._bound.lists(aggregate.variable)
+            counts, positions = lists.counts, lists.positions
+        so_far = np.cumsum(own.reshape(matches, length), axis=1)
+        column, misfits = up_to_each(aggregate, counts, positions, self._evaluator)
+        found = (starts_of(counts + 1)[:, None] + so_far).ravel()
+        return flat(column).take(pa.array(found)), misfits[found]
 
 
 def _shared(column: Any) -> Any:

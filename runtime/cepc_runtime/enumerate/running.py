@@ -20,6 +20,7 @@ from ..sql.expression import fields
 from ..sql.types import is_float
 from .bins import Binned, binned, rounded
 from .lists import aggregated, numbers
+from .ragged import starts_of
 
 if TYPE_CHECKING:
     from ..sql.expression import Aggregate, Expression
@@ -52,6 +53,41 @@ def chosen_by(aggregate: Aggregate) -> Expression:
     found = aggregate.by or aggregate.argument
     assert found is not None
     return found
+
+
+def up_to_each(aggregate: Aggregate, counts: Ints, positions: Ints, evaluator: Evaluator) -> tuple[Any, Bools]:
+    """The aggregate of the first events of each list as a column, of none, of one and so on up to all of them, list by
+    list; and where it does not fit.
+    """
+    longer, rows = counts + 1, np.repeat(np.arange(len(counts)), counts)
+    events, places = len(positions), np.arange(len(positions)) + rows + 1
+    if aggregate.function.chosen:
+        # each list has larger numbers than those behind it, so that the least so far is one of its own
+        base = (len(counts) - np.repeat(np.arange(len(counts)), longer)) * (events + 1)
+        found, order = base + events, _preferred(aggregate, positions, evaluator)
+        found[places] = base[places] + order
+        best = np.minimum.accumulate(found) - base
+        some = best < events
+        chosen = np.zeros(events, dtype=np.int64)
+        chosen[order[order < events]] = np.flatnonzero(order < events)
+        return over(aggregate, some.astype(np.int64), positions[chosen[best[some]]], evaluator)
+    values = None if aggregate.argument is None else values_of(aggregate.argument, positions, evaluator)
+    parts, names = added(aggregate, events, values)
+    so_far = np.zeros((len(parts), int(longer.sum())), dtype=np.int64)
+    so_far[:, places] = parts
+    so_far = np.cumsum(so_far, axis=1)
+    return ended(aggregate, so_far - np.repeat(so_far[:, starts_of(longer)], longer, axis=1), names)
+
+
+def _preferred(aggregate: Aggregate, positions: Ints, evaluator: Evaluator) -> Ints:
+    """For each of the events its place among them when the preferred one comes first, of equal ones the earlier; their
+    number for one whose value is null.
+    """
+    numbers = np.asarray(ranks(values_of(chosen_by(aggregate), positions, evaluator)).numbers, dtype=np.int64)
+    best = numbers if aggregate.function.chosen == "least" else -numbers
+    found = np.empty(len(positions), dtype=np.int64)
+    found[np.lexsort((np.arange(len(positions)), best))] = np.arange(len(positions))
+    return np.where(numbers < 0, len(positions), found)
 
 
 class RunningAggregate:
