@@ -199,20 +199,21 @@ class Condition:
             listed[""] = turns.counts, np.arange(len(turns.positions))
         shared = bound.any_event() if any(key.variable is None for key in self.keys) else None
         for tuple_rows, chosen in self._chosen(rows, listed, instant_start):
-            own = {place: positions[tuple_rows] for place, positions in fixed.items()} | {**chosen}
             positions: dict[FieldKey, Ints] = {}
             if turns is not None:
-                turn = own["", "each", 0]
+                turn = chosen["", "each", 0]
                 positions = {key: turns.of(key.variable, turn) for key in self.keys if key.variable in self.running}
                 positions[AT_HAND] = turns.positions[turn]
             elif self.running:
-                positions[AT_HAND] = own[self.running[0], "each", 0]
+                place: Place = (self.running[0], "each", 0)
+                positions[AT_HAND] = fixed[place][tuple_rows] if place in fixed else chosen[place]
             for key in self.keys:
                 if key.variable is None:
                     assert shared is not None
                     positions[key] = shared[tuple_rows]
                 elif key not in positions:
-                    positions[key] = own[key.variable, key.at, key.places]
+                    place = key.variable, key.at, key.places
+                    positions[key] = fixed[place][tuple_rows] if place in fixed else chosen[place]
             yield tuple_rows, positions
 
     def _chosen(
