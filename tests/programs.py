@@ -301,8 +301,7 @@ OF_EVENTS = (
     "RUNNING COUNT(*)", "RUNNING COUNT({v})", "RUNNING COUNT({v}.y)", "RUNNING SUM({v}.x)", "RUNNING SUM({v}.y)",
     "RUNNING SUM({v}.z)", "RUNNING SUM({v}.n)", "RUNNING AVG({v}.x)", "RUNNING AVG({v}.y)", "RUNNING AVG({v}.z)",
     "RUNNING MIN({v}.x)", "RUNNING MAX({v}.g)", "RUNNING MIN({v}.y)", "RUNNING MAX({v}.o)", "RUNNING MAX({v}.at)",
-    "RUNNING MIN_BY({v}.x, {v}.y)", "RUNNING MAX_BY({v}.g, {v}.z)", "RUNNING MAX_BY({v}.x, {v}.at)",
-    "x - RUNNING AVG({v}.x)", "CAST(RUNNING SUM({v}.n + 1) AS STRING)",
+    "x - RUNNING AVG({v}.x) + RUNNING MIN_BY({v}.x, {v}.y)", "CONCAT(CAST(RUNNING SUM({v}.n + 1) AS STRING), RUNNING MAX_BY({v}.g, {v}.z))",
 )  # fmt: skip
 """In RETURN EACH: what is of the row's event."""
 
