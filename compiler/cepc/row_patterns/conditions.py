@@ -108,12 +108,12 @@ class ConditionWriter:
         """
         span, own = conjunct.span, self.variable.name
 
-        def so_far(node: ast.Expression) -> ast.Expression | None:
+        def up_to_it(node: ast.Expression) -> ast.Expression | None:
             if isinstance(node, ast.Call) and _mentioned(node) & {own, *running} and _is_aggregate(node):
                 return replace(node, running=True)
             return None
 
-        conjunct = rewrite(conjunct, so_far)
+        conjunct = rewrite(conjunct, up_to_it)
         if own not in running:
             there = ast.Binary(">", self._count(span), build.whole(0, span), span)
             conjunct = ast.Binary("AND", there, conjunct, span)
@@ -158,16 +158,18 @@ class ConditionWriter:
                 name = self._single("FIRST", None, span)
                 first = build.call("FIRST", [self.used.number_of(name, span)], span)
                 there = ast.Binary("+", first, build.whole(offset, span), span)
-                return self._so_far(there, at_end(self.used, "FIRST", name, asked.body, places + offset, span), span)
+                return self._where_reached(
+                    there, at_end(self.used, "FIRST", name, asked.body, places + offset, span), span
+                )
             case EndRow(end, variable, places, offset):
                 name = self._sole(variable, span)
                 value = at_end(self.used, end, name, asked.body, places, span, offset)
                 if end == "LAST":
                     return value
                 number = self.used.number_of(name, span)
-                return self._so_far(build.call("FIRST", [number, build.whole(offset, span)], span), value, span)
+                return self._where_reached(build.call("FIRST", [number, build.whole(offset, span)], span), value, span)
 
-    def _so_far(self, number: ast.Expression, value: ast.Expression, span: Span) -> ast.Expression:
+    def _where_reached(self, number: ast.Expression, value: ast.Expression, span: Span) -> ast.Expression:
         """The value where the row of that number is not after the one at hand, else null."""
         return build.where(ast.Binary("<=", number, self.used.number_of(self.variable.name, span), span), value, span)
 
