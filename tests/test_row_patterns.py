@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from functools import lru_cache
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -42,8 +43,8 @@ NOT_THERE = frozenset({"E0952", "E0954"})
 
 
 @lru_cache(1)  # each random clause is asked about several rows
-def compiled(text: str) -> tuple[Source, ClauseProgram]:
-    source = Source("text.sql", TABLE + "SELECT * FROM numbers " + text)
+def compiled(text: str, table: str = TABLE) -> tuple[Source, ClauseProgram]:
+    source = Source("text.sql", table + "SELECT * FROM numbers " + text)
     parsed = parse_sql(source)
     assert parsed.diagnostics == ()
     created, select = parsed.statements
@@ -52,13 +53,15 @@ def compiled(text: str) -> tuple[Source, ClauseProgram]:
     return source, program_of([named], {source.name: source})
 
 
-def found(text: str, rows: list[dict[str, Any]]) -> list[tuple[Any, ...]] | frozenset[str]:
+def found(
+    text: str, rows: list[dict[str, Any]], table: str = TABLE, schema: pa.Schema = SCHEMA
+) -> list[tuple[Any, ...]] | frozenset[str]:
     """The rows of the clause, or the codes of what is wrong. Raises RunError."""
-    source, program = compiled(text)
+    source, program = compiled(text, table)
     if program.checked.program is None:
         return frozenset(d.code for d in program.checked.diagnostics)
-    table = pa.Table.from_pylist(rows, SCHEMA)
-    events = {stream: number_table(table, numbered) for stream, numbered in program.rows.items()}
+    given = pa.Table.from_pylist(rows, schema)
+    events = {stream: number_table(given, numbered) for stream, numbered in program.rows.items()}
     results = Compiled(program.checked, program.checked.program).run(events)
     shown = shown_table(results["q"], program.clauses["q"], {source.name: source})
     return [tuple(row.values()) for row in shown.to_pylist()]
@@ -328,6 +331,28 @@ KNOWN: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
 def test_a_known_task_has_its_rows(name: str) -> None:
     text, expected = KNOWN[name]
     assert Counter(found(f"MATCH_RECOGNIZE (PARTITION BY k ORDER BY t {text})", ROWS)) == Counter(expected)
+
+
+def test_numbers_of_other_types_are_added_up_over_several_variables() -> None:
+    columns = {"d": pa.float64(), "e": pa.decimal128(10, 2), "b": pa.int64(), "f": pa.float32()}
+    table = "CREATE TABLE numbers (k STRING, t INT, d DOUBLE, e DECIMAL(10, 2), b BIGINT, f FLOAT);\n"
+    schema = pa.schema([("k", pa.string()), ("t", pa.int32()), *columns.items()])
+    largest = 2**63 - 1
+    values = [(0.1, "1.25", largest, 0.5), (0.2, None, largest, 0.25), (0.3, "9.99", 1, None), (None, "0.01", 2, 1.5)]
+    rows = [
+        {"k": "x", "t": t, "d": d, "e": None if e is None else Decimal(e), "b": b, "f": f}
+        for t, (d, e, b, f) in enumerate(values)
+    ]
+    measured = ", ".join(f"{call} AS m{i}" for i, call in enumerate(
+        ("SUM(d)", "AVG(d)", "SUM(e)", "AVG(b)", "SUM(f)", "AVG(f)", "COUNT(e)")
+    ))  # fmt: skip
+    clause = f"PARTITION BY k ORDER BY t MEASURES {measured} PATTERN (A B+) DEFINE B AS SUM(e) < 99 AND AVG(b) > 9 AND "
+    (row,) = found(f"MATCH_RECOGNIZE ({clause} SUM(d) < 0.9)", rows, table, schema)
+    assert row == ("x", pytest.approx(0.6, rel=1e-15), pytest.approx(0.2, rel=1e-15), Decimal("11.25"),
+                   pytest.approx((2 * largest + 3) / 4), 2.25, 0.75, 3)  # fmt: skip
+    assert str(row[3]) == "11.25"
+    assert found(f"MATCH_RECOGNIZE ({clause} SUM(d) < 0.25)", rows, table, schema) == []
+    assert found(f"MATCH_RECOGNIZE ({clause} AVG(e) < 1)", rows, table, schema) == frozenset({"E0952"})
 
 
 ALL_ROWS: dict[str, tuple[str, list[tuple[Any, ...]]]] = {

@@ -26,7 +26,12 @@ if TYPE_CHECKING:
     from .navigation import ClauseScope
 
 _NARROW: Final = frozenset({"TINYINT", "SMALLINT", "INT", "BYTE", "SHORT", "INTEGER"})
-_WHOLE: Final = _NARROW | {"BIGINT", "LONG"}
+_LONG: Final = frozenset({"BIGINT", "LONG"})
+_REAL: Final = frozenset({"DOUBLE", "FLOAT", "REAL"})
+_DECIMAL: Final = frozenset({"DECIMAL", "DEC", "NUMERIC"})
+MOST_DIGITS: Final = 38
+DIGITS_OF_SUM: Final = 10
+"""So many more than what it adds has the SUM of a DECIMAL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +88,10 @@ class AggregateWriter:
             raise RefusedError(say.distinct_of_several(aggregate.call))
         if aggregate.function.counts:
             return added([self.over_one(aggregate, name, running=running[name]) for name in names], span)
-        if aggregate.call.function.text.upper() == aggregate.function.written and self._is_exact(aggregate):
-            return self._added(aggregate, running)
-        raise RefusedError(say.aggregate_of_several(aggregate.call))
+        type_ = self._type_of(aggregate)
+        if type_ is None or not _can_be_put_together(aggregate, type_, len(names)):
+            raise RefusedError(say.aggregate_of_several(aggregate.call))
+        return self._put_together(aggregate, type_, running)
 
     def over_one(self, aggregate: RowAggregate, name: str, *, running: bool) -> ast.Expression:
         """Over the rows of one variable of ours."""
@@ -98,31 +104,55 @@ class AggregateWriter:
         call = build.call(aggregate.call.function.text, arguments, span, running=running)
         return replace(call, distinct=aggregate.call.distinct)
 
-    def _added(self, aggregate: RowAggregate, running: Mapping[str, bool]) -> ast.Expression:
-        """A sum, or an average, of each and then together."""
-        span = aggregate.call.span
+    def _put_together(
+        self, aggregate: RowAggregate, type_: ast.TypeExpr, running: Mapping[str, bool]
+    ) -> ast.Expression:
+        """A sum, or an average, of each and then together; of BIGINT as doubles, whose range no sum of them leaves."""
+        span, divided = aggregate.call.span, aggregate.function.divided
+        argument = aggregate.arguments[0]
+        if divided and type_.name in _LONG:
+            argument = ast.Cast(argument, ast.TypeExpr("DOUBLE"), False, span)
 
-        def of_each(function: str) -> list[ast.Expression]:
-            one = replace(aggregate, call=replace(aggregate.call, function=ast.Name(function, span)))
+        def of_each(function: AggregateFunction, argument: ast.Expression) -> list[ast.Expression]:
+            call = replace(aggregate.call, function=ast.Name(function.written, span))
+            one = replace(aggregate, call=call, arguments=(argument,))
             return [self.over_one(one, name, running=own) for name, own in running.items()]
 
-        sums, zero = of_each(SUM.written), build.whole(0, span)
+        sums, zero = of_each(SUM, argument), build.whole(0, span)
         whole = added([build.call("coalesce", [one, zero], span) for one in sums], span)
-        if not aggregate.function.divided:
+        if not divided:
+            if type_.name in _DECIMAL:
+                precision, scale = _digits(type_)
+                whole = ast.Cast(whole, ast.TypeExpr("DECIMAL", (precision + DIGITS_OF_SUM, scale)), False, span)
             return build.where(build.is_there(build.call("coalesce", sums, span), span), whole, span)
-        count = added(of_each(COUNT.written), span)
+        count = added(of_each(COUNT, aggregate.arguments[0]), span)
         least_one = build.call("greatest", [count, build.whole(1, span)], span)  # so that it is seen not to be zero
         return build.where(ast.Binary(">", count, zero, span), ast.Binary("/", whole, least_one, span), span)
 
-    def _is_exact(self, aggregate: RowAggregate) -> bool:
-        """Whether it is as exact when it is put together from parts: of an average no sum may be above 2**53."""
-        (argument,) = aggregate.arguments if len(aggregate.arguments) == 1 else (None,)
-        if not isinstance(argument, ast.Reference) or len(argument.parts) > 1:
-            return False
-        function, type_ = aggregate.function, self.scope.table.types[argument.parts[0].text].name
-        if function.squares or not function.adds:
-            return False
-        return type_ in (_NARROW if function.divided else _WHOLE)
+    def _type_of(self, aggregate: RowAggregate) -> ast.TypeExpr | None:
+        """That of its argument, where it is a column."""
+        match aggregate.arguments:
+            case (ast.Reference((column,)),):
+                return self.scope.table.types[column.text]
+        return None
+
+
+def _can_be_put_together(aggregate: RowAggregate, type_: ast.TypeExpr, variables: int) -> bool:
+    """Whether it can be made of those of so many variables, in the same type: exactly of integers and DECIMAL, and of
+    DOUBLE, and AVG of BIGINT, but for the last digit.
+    """
+    function = aggregate.function
+    if function.squares or not function.adds or aggregate.call.function.text.upper() != function.written:
+        return False
+    if type_.name in _DECIMAL:
+        return not function.divided and _digits(type_)[0] + DIGITS_OF_SUM + variables <= MOST_DIGITS
+    return type_.name in _NARROW | _LONG | _REAL
+
+
+def _digits(type_: ast.TypeExpr) -> tuple[int, int]:
+    """The precision and the scale of a DECIMAL."""
+    precision, scale = (*type_.numbers, *(10, 0)[len(type_.numbers) :])
+    return precision, scale
 
 
 def added(parts: Sequence[ast.Expression], span: Span) -> ast.Expression:

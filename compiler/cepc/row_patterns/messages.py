@@ -290,8 +290,8 @@ def distinct_of_several(node: ast.Call) -> Diagnostic:
 def aggregate_of_several(node: ast.Call) -> Diagnostic:
     name = node.function.text.upper()
     return Diagnostic(
-        "E0952", f"{name} over rows of several variables", node.span, "it cannot be put together exactly from theirs",
-        notes=("rows of several variables have COUNT, MIN, MAX, SUM of a column of integers, and AVG of one of INT",),
+        "E0952", f"{name} over rows of several variables", node.span, "it cannot be put together from theirs",
+        notes=("rows of several variables have COUNT, MIN, MAX, SUM and AVG of a column, but no AVG of DECIMAL",),
         hint=f"write `{name}(variable.column)`, of one variable",
     )  # fmt: skip
 
