@@ -276,6 +276,14 @@ KNOWN: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
         "MEASURES COUNT(*) AS n PATTERN ((A B)+) DEFINE B AS SUM(A.a) <= 2 * FIRST(A.a)",
         [("x", 4), ("x", 4), ("y", 4)],
     ),
+    "the last row of a variable that a match may lack, however the rows of others stand": (
+        "MEASURES COUNT(*) AS n PATTERN ((A | B)+ C) SUBSET U = (A, B) DEFINE A AS a % 2 = 0, C AS C.a > AVG(U.a) AND C.a > LAST(A.a)",
+        [("x", 8)],
+    ),
+    "the row of a union that is of one variable or another": (
+        "MEASURES COUNT(*) AS n PATTERN ((A | B) C+) SUBSET U = (A, B) DEFINE A AS a > 15, C AS C.a <= U.a",
+        [("y", 4), ("x", 3), ("x", 2)],
+    ),
     "below the average of all rows so far": (
         "MEASURES COUNT(*) AS n PATTERN (A B+ C) DEFINE B AS B.a <= AVG(a), C AS C.a > 1.2 * AVG(a)",
         [("x", 4)],
@@ -788,7 +796,10 @@ def test_no_text_ends_in_a_traceback() -> None:
     """Clauses with words taken out, put in, changed and exchanged."""
     random, said_of = Random(5), Counter[str]()
     for _ in range(400):
-        pieces = re.findall(r"\w+|\s+|.", f"{TABLE}SELECT * FROM numbers {sql.as_sql(clauses.clause(random))}")
+        pieces = re.findall(
+            r"\w+|\s+|.",
+            f"{TABLE}SELECT * FROM numbers {sql.as_sql(random.choice((clauses.clause, clauses.further))(random))}",
+        )
         for _ in range(random.choice([1, 1, 2, 3, 5])):
             at = random.randrange(len(pieces))
             pieces[at : at + random.randrange(2)] = [f" {random.choice(WORDS)} "] * random.randrange(2)

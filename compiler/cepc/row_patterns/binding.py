@@ -60,9 +60,22 @@ class BoundPattern:
 def bound(
     pattern: PlacePattern, names: ClauseNames, scope: ClauseScope, span: Span, *, rows_shown: bool
 ) -> BoundPattern:
-    """The pattern, with alternatives written out where a condition depends on them. Raises RefusedError and
-    PatternTooLarge. Where rows are shown, those that are excluded are of variables of their own.
+    """The pattern, with alternatives written out where a condition depends on them; as it is where that would not help,
+    but rows so far would. Raises RefusedError and PatternTooLarge. Where rows are shown, those that are excluded are of
+    variables of their own.
     """
+    try:
+        return _bound(pattern, names, scope, span, rows_shown=rows_shown, so_far=False)
+    except RefusedError as refused:
+        try:
+            return _bound(pattern, names, scope, span, rows_shown=rows_shown, so_far=True)
+        except RefusedError:
+            raise refused from None
+
+
+def _bound(
+    pattern: PlacePattern, names: ClauseNames, scope: ClauseScope, span: Span, *, rows_shown: bool, so_far: bool
+) -> BoundPattern:
     left = ROUNDS + min(farthest(names.conditions.values()), MOST_WRITTEN_OUT)
     while True:
         paths, places = paths_of(pattern), places_of(pattern)
@@ -75,6 +88,7 @@ def bound(
                 if is_aggregated(condition, variable, names)
             ),
             left > 0,
+            so_far,
         )
         rows: dict[int, tuple[Row | Unsure, ...]] = {}
         refused: list[RefusedError] = []

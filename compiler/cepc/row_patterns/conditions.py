@@ -148,9 +148,9 @@ class ConditionWriter:
                     return value
                 return build.where(ast.Literal("boolean", "FALSE", span), value, span)
             case EndRow(end, variable, places, 0):
-                if self.so_far or (end == "FIRST" and len(self._able(end, variable)) > 1):
+                if self.so_far or len(self._able(end, variable)) > 1:
                     return self._value(SoFar(end, variable, places), asked, node)
-                name = self._single(end, variable, span)
+                (name,) = self._able(end, variable)
                 return at_end(self.used, end, name, asked.body, places, span)
             case SoFar(end, variable, places):
                 return self._so_far_of(end, self._able(end, variable), places, asked.body, span)

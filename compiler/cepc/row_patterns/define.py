@@ -109,13 +109,14 @@ class Unsure:
 class Mentioned:
     """The places of each variable's and each union's rows, of all rows under None; and their `members`. Of a variable
     that is `aggregated` in its own condition all rows have to be of one variable of ours. The pattern `may_grow`: what
-    is unsure may be sure when it is written out.
+    is unsure may be sure when it is written out. Where it has not helped, first and last rows are those `so_far`.
     """
 
     members: Mapping[str | None, frozenset[str]]
     places: Mapping[str | None, frozenset[int]]
     aggregated: frozenset[str]
     may_grow: bool
+    so_far: bool
 
 
 def row_at(
@@ -146,6 +147,8 @@ def _first(
     if distances == {None}:
         return Missing() if not own or asked.offset else Own(asked.places)
     if None in distances and not own:
+        if mentioned.so_far and not asked.offset:
+            return SoFar("FIRST", asked.variable, asked.places)
         return Unsure(mentioned.members[asked.variable], say.perhaps_unmapped(span, asked.variable, place.variable))
     if asked.offset and paths.nth_before(place.number, places, asked.offset + (not own)) == {None}:
         return Missing()
@@ -180,7 +183,7 @@ def _last_of_another(
     if distances == {None}:
         return Missing()
     can_follow = paths.can_follow(place.number, places)
-    if can_follow and not asked.offset and DEPENDS in distances:
+    if not asked.offset and (mentioned.so_far or (can_follow and DEPENDS in distances)):
         return SoFar("LAST", asked.variable, asked.places)
     if None in (distances if can_follow else paths.last_before(place.number, places)):
         return Unsure(members, say.perhaps_unmapped(span, asked.variable, place.variable))
