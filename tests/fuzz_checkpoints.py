@@ -69,8 +69,8 @@ def damage(folder: Path, random: Random) -> str:
     return f"{what} {file.relative_to(folder)}"
 
 
-GONE: Final = re.compile(r"file:/\S+ is gone, and (it|\d+ more)")
-"""A file of events by the name that the log of files has for it, one bit of which may be another."""
+GONE: Final = re.compile(r"file:/.+ is gone, and (it|\d+ more)")
+"""A file of events by the name that the log of files has for it, of which a bit may be another, or a space more."""
 
 
 def answer(random: Random, folder: Path) -> bool:
