@@ -155,7 +155,7 @@ class ConditionWriter:
             case SoFar(end, variable, places):
                 return self._so_far_of(end, self._able(end, variable), places, asked.body, span)
             case EndRow("FIRST", None, places, offset):
-                name = self._single("FIRST", None, span)
+                name = self._beginning(span)
                 first = build.call("FIRST", [self.used.number_of(name, span)], span)
                 there = ast.Binary("+", first, build.whole(offset, span), span)
                 return self._where_reached(
@@ -186,11 +186,11 @@ class ConditionWriter:
             raise RefusedError(say.several_rows_back(span, variable, self.variable.variable))
         return names.pop()
 
-    def _single(self, end: OneOf["FIRST", "LAST"], variable: str | None, span: Span) -> str:
-        """The one variable of ours whose first or last row it is. Raises RefusedError."""
-        names = self._able(end, variable)
+    def _beginning(self, span: Span) -> str:
+        """The one variable of ours that has the first row of a match. Raises RefusedError."""
+        names = self._able("FIRST", None)
         if len(names) > 1:
-            raise RefusedError(say.depends_on_length(span, variable, self.variable.variable))
+            raise RefusedError(say.depends_on_length(span, None, self.variable.variable))
         return names[0]
 
     def _able(self, end: OneOf["FIRST", "LAST"], variable: str | None) -> list[str]:
