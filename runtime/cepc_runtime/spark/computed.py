@@ -12,7 +12,7 @@ from ..sql.computed import ASIDE, aside
 from ..sql.literal import string_literal
 from ..sql.types import quote_name
 from .errors import OF_RECORD
-from .streaming.records import MALFORMED
+from .streaming.records import apart_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,14 +26,14 @@ def with_computed(events: DataFrame, stream: Stream) -> DataFrame:
     """The events with their computed columns, each from those before it. Time and type are had, or the job fails; what
     says so of the others is `computable`.
     """
-    names = [column.name for column in stream.computed]
+    names, apart = [column.name for column in stream.computed], apart_in(events.columns)
     for name in events.columns:
         if (other := aside(name, names)) != name:
             events = events.withColumnRenamed(name, other)
     for column in stream.computed:
         value = F.expr(_or_refused(column, stream.name, column.sql) if column.first and column.read else column.sql)
-        if MALFORMED in events.columns:
-            value = F.when(F.col(MALFORMED).isNull(), value)
+        if apart is not None:
+            value = F.when(F.col(apart).isNull(), value)
         events = events.withColumn(column.name, value)
     return events
 

@@ -16,7 +16,7 @@ from .errors import SPARK_ERRORS, sentence
 from .files import PARTED, Files
 from .inputs import inputs_of
 from .paths import misread
-from .schema import JobError, declared_of, needed, not_continuous, sources_of
+from .schema import JobError, declared_of, needed, sources_of
 from .settings import MOST, OF_OUTPUT, SETTINGS, STATIC
 from .sinks import check_absent, complete, not_in_csv, show
 from .source import read
@@ -49,13 +49,7 @@ def main(argv: Sequence[str] | None, parts: Sequence[StreamPart], build: Build, 
     names = _queries(parser, arguments.queries, streams)
     wanted = needed(streams, names)
     is_csv = arguments.output != CONSOLE and arguments.output_format == "csv"
-    wrong = not_continuous(streams, names) if arguments.mode == "stream" else None
-    wrong = (
-        wrong
-        or streaming.problem(arguments)
-        or _misread(_folders(arguments))
-        or streaming.meeting(arguments, wanted, names)
-    )
+    wrong = streaming.problem(arguments) or _misread(_folders(arguments)) or streaming.meeting(arguments, wanted, names)
     if wrong := wrong or (not_in_csv(parts, names) if is_csv else None):
         parser.error(wrong)
     try:

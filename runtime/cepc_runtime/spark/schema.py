@@ -118,20 +118,6 @@ def needed(streams: Sequence[Stream], queries: Collection[str]) -> tuple[Stream,
     return tuple(stream for stream in streams if not asked.isdisjoint(stream.queries))
 
 
-def not_continuous(streams: Sequence[Stream], queries: Collection[str]) -> str | None:
-    """Why queries cannot be answered continuously, where one of them looks at rows of others."""
-    for stream in streams:
-        asked = [query for query in stream.queries if query in queries]
-        made = next((source for source in stream.sources if source.query is not None), None)
-        if asked and made is not None:
-            return (
-                f"query {asked[0]} looks at stream {made.name}, which has the rows of query {made.query}: a stream of "
-                f"rows is for a batch. Write the rows of {made.query} to a topic or a table (--queries {made.query}), "
-                f"and let a second program declare that as its STREAM {made.name}"
-            )
-    return None
-
-
 def conform(events: DataFrame, stream: Stream, unchecked: Collection[str] = ()) -> DataFrame:
     """The declared columns of the events, in the declared types. Raises JobError, which names every column that is
     wrong.

@@ -140,6 +140,21 @@ def decision_of(query: QueryPlan, since: int | None = None) -> Windows | Session
     return Decision(window.span, after_last, window.span if to_the_end else after_last, looks_back)
 
 
+def rows_behind(query: QueryPlan, column: str) -> int | None:
+    """How far the rows still to come may lie behind the watermark, where `column` is their event time: once that is at
+    w, all of them have times from w minus this on. None of a column that is no edge of a match or window, and of the
+    beginning of a session, which may be as long ago as one likes.
+    """
+    match decision_of(query):
+        case Windows(window, after):
+            return {"window_end": after - 1, "window_start": after - 1 + window.span}.get(column)
+        case SessionEnds():
+            return -1 if column == "window_end" else None
+        case Decision(span, after_last, after_first):
+            begins = max(after_first - 1, after_last + span - 2)
+            return {"match_end": max(after_last, after_first) - 1, "match_start": begins}.get(column)
+
+
 def _open_gaps(positions: Positions) -> Iterator[tuple[Negation, int]]:
     """The negations whose gap ends after the match, and the track of the gap."""
     for acceptance in positions.acceptances:

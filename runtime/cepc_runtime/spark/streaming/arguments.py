@@ -8,7 +8,7 @@ from itertools import combinations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ..schema import JobError, sources_of
+from ..schema import JobError, needed, sources_of
 from ..sinks import path_of
 from .outputs import SINKS
 from .run import DAY, EVERY, Folders, Terms, flush_all, to_stderr, trigger_of, wait
@@ -146,7 +146,7 @@ def run_streams(
     sink = console if to == "console" else SINKS[arguments.output_format](target)
     for name, folder in _written(arguments).items():
         _check_writable(HadoopStore(spark), name, folder)
-    wanted = sources_of(one.stream for one in streams if set(names) & set(one.stream.queries))
+    wanted = sources_of(needed([one.stream for one in streams], names))
     events = {}
     for stream in wanted:
         form, path = stream.source or ("parquet", None)

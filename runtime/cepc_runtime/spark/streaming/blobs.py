@@ -16,19 +16,25 @@ from ...cheap_dataclass import dataclass
 from ...numbers.sorting import by_number
 from ...sql.types import to_arrow
 from ..events import CLASS
-from ..rows import BATCH
-from .records import MALFORMED
+from ..rows import BATCH, table_of, to_bytes
+from .records import MALFORMED, PASSED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from ...plan.stream import StreamPlan
+    from ...sql.types import DataType
     from ..rows import Packing
 
 BUCKET: Final = "_bucket"
 AHEAD: Final = "_ahead"
-PACKED: Final = f"{BUCKET} INT, {AHEAD} BOOLEAN, blob BINARY"
+KIND: Final = "kind"
+PACKED: Final = f"{BUCKET} INT, {KIND} INT, blob BINARY"
 BLOB: Final = "blob BINARY"
+TAKEN, EARLY, NO_EVENT, PASSING, HELD = range(5)
+"""What is in a blob of PACKED: events, events that are ahead of the clock, a record that is no event as text, what is
+passed on to the links of a chain behind this one, and, when a stream is ended, what the bucket holds.
+"""
 LATE: Final = "late"
 METRICS: Final = "metrics"
 DEAD: Final = "dead"
@@ -36,22 +42,21 @@ DEAD: Final = "dead"
 
 
 def pack(batches: Iterable[Any]) -> Iterator[Any]:
-    """For `mapInArrow`: the events of each bucket together, and each record that is none by itself, with a null for
-    AHEAD.
+    """For `mapInArrow`: the events of each bucket together, and each row that is no event by itself.
 
-    Columns before the events' own are BUCKET, AHEAD and, where there can be such records, MALFORMED.
+    Columns before the events' own are BUCKET, AHEAD and, where there can be such rows, MALFORMED or PASSED.
     """
-    schema = pa.schema([(BUCKET, pa.int32()), (AHEAD, pa.bool_()), ("blob", pa.binary())])
+    schema = pa.schema([(BUCKET, pa.int32()), (KIND, pa.int32()), ("blob", pa.binary())])
     for batch in batches:
-        if batch.num_columns > 2 and batch.schema.field(2).name == MALFORMED:
-            texts = batch.column(2)
-            dead = batch.filter(texts.is_valid())
-            if dead.num_rows:
-                nothing = pa.nulls(dead.num_rows, pa.bool_())
-                yield pa.RecordBatch.from_arrays(
-                    [dead.column(0), nothing, dead.column(2).cast(pa.binary())], schema=schema
-                )
-            batch = batch.filter(texts.is_null()).drop_columns([MALFORMED])
+        name = batch.schema.field(2).name if batch.num_columns > 2 else None
+        if name in (MALFORMED, PASSED):
+            said = batch.column(2)
+            apart = batch.filter(said.is_valid())
+            if apart.num_rows:
+                kinds = pa.array([NO_EVENT if name == MALFORMED else PASSING] * apart.num_rows, pa.int32())
+                content = apart.column(2).cast(pa.binary())
+                yield pa.RecordBatch.from_arrays([apart.column(0), kinds, content], schema=schema)
+            batch = batch.filter(said.is_null()).drop_columns([name])
         if not batch.num_rows:
             continue
         keys = batch.column(0).to_numpy().astype(np.int64) * 2 + batch.column(1).to_numpy(zero_copy_only=False)
@@ -63,7 +68,7 @@ def pack(batches: Iterable[Any]) -> Iterator[Any]:
         yield pa.RecordBatch.from_arrays(
             [
                 pa.array([key // 2 for key, _ in parts], pa.int32()),
-                pa.array([key % 2 == 1 for key, _ in parts]),
+                pa.array([EARLY if key % 2 else TAKEN for key, _ in parts], pa.int32()),
                 pa.array([part.serialize().to_pybytes() for _, part in parts], pa.binary()),
             ],
             schema=schema,
@@ -77,13 +82,88 @@ def event_schema(stream: StreamPlan, letters: Iterable[str], several: bool) -> A
     return pa.schema([*found, *(pa.field(name, pa.int64()) for name in letters)])
 
 
-def unpack(packing: Packing) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """For `mapInArrow`: the rows that the operator gave."""
+# ---- what links of a chain say ---------------------------------------------------------------------------------------
+
+_HEAD: Final = 8
+"""Bytes before all that a link says. Of eight, what comes after them is aligned."""
+_TOLD: Final = 0xFFFFFFFF
+
+
+def _head(link: int, number: int) -> bytes:
+    """Its number, and that of the query whose rows are events of a link behind it, or _TOLD."""
+    return link.to_bytes(4, "little") + number.to_bytes(4, "little")
+
+
+def told_by(link: int, content: bytes) -> bytes:
+    """What a link tells those who write."""
+    return _head(link, _TOLD) + content
+
+
+def events_of(link: int, number: int, rows: Any) -> bytes:
+    """The rows of a link's query of this number, as events of a link behind it."""
+    return _head(link, number) + to_bytes(rows)
+
+
+def contents(link: int, blobs: Iterable[Any]) -> Iterator[Any]:
+    """What this link tells, of what all links say, as buffers."""
+    told = _head(link, _TOLD)
+    for blob in blobs:
+        buffer = blob.as_buffer()
+        if buffer[:_HEAD] == told:
+            yield buffer.slice(_HEAD)
+
+
+@dataclass(frozen=True)
+class Taking:
+    """The rows of a query of a link before, in these columns, which are events here; `also_later` where they are those
+    of a later link, too.
+    """
+
+    link: int
+    number: int
+    columns: tuple[tuple[str, DataType], ...]
+    also_later: bool = False
+
+
+def taken(taking: Taking, schema: Any) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """For `mapInArrow`: the rows, in columns of this schema, whose last is PASSED: null of them, and else what is
+    passed on.
+    """
+
+    own = _head(taking.link, taking.number)
+
+    def run(batches: Iterable[Any]) -> Iterator[Any]:
+        for batch in batches:
+            passed = list[bytes]()
+            for blob in batch.column(0):
+                buffer = blob.as_buffer()
+                is_taken = buffer[:_HEAD] == own
+                if is_taken:
+                    yield from _rows_taken(buffer.slice(_HEAD), schema)
+                if taking.also_later or not is_taken:
+                    passed.append(blob.as_py())
+            if passed:
+                nulls = [pa.nulls(len(passed), field.type) for field in list(schema)[:-1]]
+                yield pa.RecordBatch.from_arrays([*nulls, pa.array(passed, pa.binary())], schema=schema)
+
+    return run
+
+
+def _rows_taken(buffer: Any, schema: Any) -> Iterator[Any]:
+    for rows in table_of(buffer).to_batches(BATCH):
+        yield pa.RecordBatch.from_arrays([*rows.columns, pa.nulls(rows.num_rows, pa.binary())], schema=schema)
+
+
+# ---- what a bucket tells ---------------------------------------------------------------------------------------------
+
+
+def unpack(packing: Packing, link: int) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """For `mapInArrow`: the rows that a link's operator gave."""
     schema = packing.schema
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
         for batch in batches:
-            yield from _together(pa.ipc.read_record_batch(blob.as_buffer(), schema) for blob in batch.column(0))
+            yield from _together(pa.ipc.read_record_batch(found, schema) for found in contents(link, batch.column(0)))
 
     return run
 

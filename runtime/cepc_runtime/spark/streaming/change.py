@@ -47,7 +47,9 @@ class Begun:
     def of(self, what: Continuous) -> Continuous:
         """The queries as they run on the checkpoint."""
         groups = [PaneGroup(TimeParts(length, begin), tuple(names)) for length, begin, names in self.panes or ()]
-        return replace(what, since=tuple(self.since.items()), panes=tuple(groups))
+        panes = tuple(group for group in groups if not set(group.queries).isdisjoint(what.queries))
+        later = tuple(self.of(link) for link in what.later)
+        return replace(what, since=tuple(self.since.items()), panes=panes, later=later)
 
 
 def begin(what: Continuous) -> Begun:
@@ -56,10 +58,10 @@ def begin(what: Continuous) -> Begun:
 
 
 def groups_of(what: Continuous) -> Groups:
-    """The queries that have panes together where they all are new."""
-    queries = what.plan.queries
+    """The queries that have panes together where they all are new, of all links."""
     return [
         [family.times.length, family.times.begin, [query.name for _, query in family.queries]]
+        for queries in (link.plan.queries for link in what.links)
         for one in classes_of(queries)
         for family in families_of((q, queries[q]) for q in one.queries)
     ]

@@ -13,7 +13,8 @@ from ..schema import JobError
 from ..sinks import path_of
 from .change import Begun, Change, begin
 from .declaration import declaration, declared_otherwise, is_declaration
-from .intact import CURE, LOGS, numbers_of, watermark_done
+from .intact import CURE, LOGS, READS, numbers_of, watermark_done
+from .intact import PROGRAM as FILE
 from .time import millis_of, shown
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ Done = TypeVar("Done")
 FORMAT: Final = 7
 _BEFORE: Final = 6
 """In which all queries see all events, and nothing is said of panes."""
-FILE: Final = "cepc/program.json"
 DONE: Final = "done"
 """In place of the micro-batch that a flush follows, while it is under way."""
 _NAMES: Final = ("format", "stream", "queries", "buckets", "id", "flush")
@@ -44,7 +44,9 @@ def identity(what: Continuous) -> dict[str, Any]:
     """What a checkpoint depends on: equal for the same queries in any order, whichever compiler wrote the job, whatever
     other statements there are, and whatever queries share.
     """
-    queries = query_digests(what.plan, what.streamed.letters)
+    queries = {
+        name: digest for link in what.links for name, digest in query_digests(link.plan, link.streamed.letters).items()
+    }
     return {"format": FORMAT, "stream": declaration(what), "queries": queries, "buckets": what.buckets}
 
 
@@ -73,9 +75,17 @@ class Claim:
         return self.line
 
 
-def claim(store: Store, folder: str, what: Continuous, place: str | None = None, change: bool = False) -> Claim:
+def claim(
+    store: Store,
+    folder: str,
+    what: Continuous,
+    place: str | None = None,
+    change: bool = False,
+    reads: Sequence[int] | None = None,
+) -> Claim:
     """Make a new checkpoint this program's, or see that it is. Raises JobError, which says what changed, and Ended.
-    `place` is where it lies, by its whole name. With `change` its queries may be others than those of the checkpoint.
+    `place` is where it lies, by its whole name, and `reads` are the sources of a chain, as READS says. With `change`
+    its queries may be others than those of the checkpoint.
     """
     found, begun = _read(store, folder), bool(numbers_of(store, folder, "offsets"))
     if found is None and begun:
@@ -92,7 +102,8 @@ def claim(store: Store, folder: str, what: Continuous, place: str | None = None,
                 if name.startswith("."):
                     store.delete(f"{folder}/{log}/{name}")
         first = begin(what)
-        _write(store, folder, {**identity(what), "id": uuid.uuid4().hex, "flush": None, _PLACE: place, **first.data})
+        own = {"id": uuid.uuid4().hex, "flush": None, _PLACE: place, READS: None if reads is None else [*reads]}
+        _write(store, folder, {**identity(what), **own, **first.data})
         return Claim(store, folder, first)
     made_in = found[_PLACE]
     if made_in and place and made_in != place and not store.exists(f"{made_in}/{FILE}"):
@@ -114,7 +125,7 @@ def _agreed(
     """What the file of the checkpoint says from now on, and how its queries change, if they do. Raises JobError."""
     was, ours = _begun(found), identity(what)
     if not change or found["queries"] == ours["queries"]:
-        _check_same(folder, found, ours, what.left_out)
+        _check_same(folder, found, ours, [name for link in what.links for name in link.left_out])
         return {**found, "format": FORMAT, **was.read_by(what).data}, None
     changing = Change.between(found["queries"], ours["queries"])
     watermark = _check_change(store, folder, found, ours, what, changing)
@@ -148,6 +159,12 @@ def _check_change(
         raise JobError(
             f"{folder} was last read by an earlier version of cepc, which did not write down what --change needs: run"
             " the program it belongs to once more with this version, then the new one with --change"
+        )
+    if what.later:
+        raise JobError(
+            f"the streams {', '.join(link.streamed.stream.name for link in what.later)} go with what {folder} keeps for"
+            f" {what.streamed.stream.name}, and --change does not know streams with rows of queries: run the program"
+            " the checkpoint belongs to, or name a new directory to begin again"
         )
     if not change.new:
         return 0
@@ -338,7 +355,7 @@ def _read(store: Store, folder: str) -> dict[str, Any] | None:
         if not _is_right(found):
             raise ValueError("values of other types")
         begun = {"since": found.get("since", {}), "panes": found.get("panes"), "delay": found.get("delay")}
-        later = {_TOGETHER: found.get(_TOGETHER, []), _PLACE: found.get(_PLACE), **begun}
+        later = {_TOGETHER: found.get(_TOGETHER, []), _PLACE: found.get(_PLACE), READS: found.get(READS), **begun}
         return {**{name: found[name] for name in _NAMES}, **later}
     except (ValueError, TypeError, KeyError) as error:
         raise JobError(f"{path} is damaged: it should be one JSON object with {', '.join(_NAMES)}: {CURE}") from error
@@ -349,9 +366,14 @@ def _is_right(found: dict[str, Any]) -> bool:
     is_known = flush is None or flush == DONE or type(flush) is int
     are_known = isinstance(found.get(_TOGETHER, []), list) and isinstance(found.get(_PLACE, ""), str | None)
     are_known = are_known and type(found["buckets"]) is int and isinstance(found["queries"], dict)
+    are_known = are_known and _is_reads(found.get(READS))
     if found["format"] not in (_BEFORE, FORMAT):
         return is_known and are_known
     return is_known and are_known and is_declaration(found["stream"]) and _is_begun(found)
+
+
+def _is_reads(data: Any) -> bool:
+    return data is None or (isinstance(data, list) and all(type(place) is int and place >= 0 for place in data))
 
 
 def _is_begun(found: dict[str, Any]) -> bool:

@@ -23,9 +23,22 @@ _NAME_OR_TEXT: Final = re.compile(r"'(?:[^'\\]|\\.)*'|`((?:[^`]|``)*)`", re.DOTA
 
 
 def declaration(what: Continuous) -> dict[str, Any]:
-    """As JSON. A column of the input has its type there, and a computed one its SQL, in which FUNCTIONs are their
-    bodies.
+    """As JSON, of all links of a chain. A column of the input has its type there, and a computed one its SQL, in which
+    FUNCTIONs are their bodies.
     """
+    found = _of_link(what)
+    for link in what.later:
+        name, own = link.streamed.stream.name, _of_link(link)
+        found["clauses"] |= {f"{clause} of {name}": said for clause, said in own["clauses"].items()}
+        rows = {source.name: source.query for source in link.streamed.stream.sources if source.query is not None}
+        found["clauses"] |= {f"FROM QUERY of {source}": query for source, query in rows.items()}
+        found["columns"] += [[f"{name}.{column}", text] for column, text in own["columns"]]
+    if unwritten := [name for link in what.links for name in link.queries if name not in link.written]:
+        found["clauses"]["queries for their rows as events alone"] = ", ".join(unwritten)
+    return found
+
+
+def _of_link(what: Continuous) -> dict[str, Any]:
     plan, stream = what.plan.stream, what.streamed.stream
     _, *types = stream.required
     clauses = {

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 
     from .store import Store
 
+PROGRAM: Final = "cepc/program.json"
+"""What a checkpoint says of whose it is."""
+READS: Final = "reads"
+"""In it, of each source that Spark meets in the plan of a chain, which one it is: one that two links read is met twice,
+and has its offset twice.
+"""
 LOGS: Final = ("offsets", "commits")
 AT_ONCE: Final = 16
 """Files that are looked for: a store that is far away mostly lets one wait."""
@@ -55,10 +61,10 @@ def check_intact(store: Store, folder: str) -> None:
         raise _missing(f"{folder}/commits/{begun[0]}")
     offsets: list[str] = []
     for number in begun[-2:]:
-        offsets = _lines(store, f"{folder}/offsets/{number}")
+        offsets = offsets_of(store, folder, number)
     for number in done[-1:]:
         _lines(store, f"{folder}/commits/{number}", "delete it: its micro-batch is done again, and doubles nothing")
-    for place, offset in enumerate(offsets[1:]):  # the first is of the micro-batch itself
+    for place, offset in enumerate(offsets):
         if (entry := _of_files(offset)) is not None:
             _check_source(store, f"{folder}/sources/{place}", entry)
     for place in numbers_of(store, folder, "sources"):
@@ -127,16 +133,26 @@ def files_read(store: Store, checkpoint: str, place: int, after: int = -1) -> li
     return [unquote(entry["path"]) for entry in found if entry["batchId"] > after]
 
 
+def offsets_of(store: Store, checkpoint: str, batch: int) -> list[str]:
+    """How far each source is read in a micro-batch, in its own words. Raises JobError."""
+    lines = _lines(store, f"{checkpoint}/offsets/{batch}")[1:]  # the first is of the micro-batch itself
+    said = _json(store.read(f"{checkpoint}/{PROGRAM}") or "")
+    reads = said.get(READS) if isinstance(said, dict) else None
+    if not isinstance(reads, list) or len(reads) != len(lines):
+        return lines
+    return [line for place, line in enumerate(lines) if reads.index(reads[place]) == place]
+
+
 def _offset(store: Store, checkpoint: str, place: int) -> str | None:
     """How far a source has been read in the newest micro-batch, in its own words."""
     begun = numbers_of(store, checkpoint, "offsets")
-    offsets = _lines(store, f"{checkpoint}/offsets/{begun[-1]}")[1:] if begun else []
+    offsets = offsets_of(store, checkpoint, begun[-1]) if begun else []
     return offsets[place] if place < len(offsets) and offsets[place] != "-" else None
 
 
 def _files_done(store: Store, folder: str, done: Sequence[int], place: int) -> int:
     """Up to where the log of a source's files is of micro-batches that are done."""
-    offsets = _lines(store, f"{folder}/offsets/{done[-1]}")[1:] if done else []
+    offsets = offsets_of(store, folder, done[-1]) if done else []
     found = _of_files(offsets[place]) if place < len(offsets) else None
     return -1 if found is None else found
 

@@ -13,7 +13,7 @@ from pyspark.sql import types as T  # noqa: N812
 from ...cheap_dataclass import dataclass
 from ..footers import FORMS, check, footers
 from ..schema import JobError
-from .intact import files_read
+from .intact import files_read, offsets_of
 from .relations import sources_of
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def file_source(events: DataFrame) -> FileSource | None:
 
 def new_files(store: Store, folder: str, batch: int, place: int = 0) -> list[str]:
     """The files that a source of a checkpoint takes into a micro-batch, the newest one that has begun."""
-    offsets = (store.read(f"{folder}/offsets/{batch - 1}") or "").splitlines()[2:]  # a version, and what is of all
+    offsets = offsets_of(store, folder, batch - 1) if store.exists(f"{folder}/offsets/{batch - 1}") else []
     last = offsets[place] if place < len(offsets) else ""
     done = json.loads(last).get("logOffset", -1) if last.startswith("{") else -1
     return files_read(store, folder, place, done)

@@ -28,7 +28,7 @@ from ..query_results import table_from
 from ..rows import FAILED, result_columns, table_of, to_bytes
 from ..schema import JobError
 from ..sinks import path_of
-from .blobs import METRICS
+from .blobs import METRICS, contents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -183,15 +183,20 @@ class OneMachine:
     output: Path
     lost: Mapping[str, Path]
 
-    def told(self, blobs: DataFrame) -> Told:
-        """By one job, which computes it. Raises JobError."""
-        return told(blob.as_buffer() for blob in table_from(blobs).column(0))
+    def told(self, blobs: DataFrame, links: Iterable[Continuous]) -> list[Told]:
+        """By each of these, by one job, which computes it. Raises JobError."""
+        found = table_from(blobs).column(0)
+        return [told(contents(link.link.number, found)) for link in links]
 
-    def write(self, found: Told, plan: PhysicalPlan, batch: str) -> None:
-        """Give each query that has rows, and what is lost, a directory of this name, in the place of an older one.
-        Raises JobError.
+    def write(self, found: Sequence[Told], plans: Sequence[PhysicalPlan], batch: str) -> None:
+        """Give each query of these plans that has rows, and what is lost, a directory of this name, in the place of an
+        older one. Raises JobError.
         """
-        rows = [self._rows(found, plan, number, batch) for number in range(len(plan.queries))]
+        rows = [
+            self._rows(own, plan, number, batch)
+            for own, plan in zip(found, plans, strict=True)
+            for number in range(len(plan.queries))
+        ]
         lost = [self._texts(found, what, folder / batch) for what, folder in self.lost.items()]
         try:
             at_once([write for write in (*rows, *lost) if write is not None], AT_ONCE)
@@ -208,8 +213,9 @@ class OneMachine:
         place = Path(path_of(str(self.output), plan.queries[number].name), batch)
         return partial(self._put, place, files, content, self.form.ending)
 
-    def _texts(self, found: Told, what: str, place: Path) -> Callable[[], None] | None:
-        lines, files = found.lines(what), found.files.get(what, ())
+    def _texts(self, found: Sequence[Told], what: str, place: Path) -> Callable[[], None] | None:
+        lines = [line for own in found for line in own.lines(what)]
+        files = [file for own in found for file in own.files.get(what, ())]
         if not (lines or files):
             return None
         return partial(self._put, place, files, partial(_text, lines) if lines else None, OF_TEXT)
@@ -235,7 +241,10 @@ def one_machine(spark: SparkSession, what: Continuous, output: str, lost: Mappin
     """
     if is_remote():
         return IN_ROWS
-    types = frozenset(type_ for query in what.plan.queries for _, type_ in result_columns(query, what.plan.stream))
+    plans = [link.plan for link in what.links]
+    types = frozenset(
+        type_ for plan in plans for query in plan.queries for _, type_ in result_columns(query, plan.stream)
+    )
     form = parquet_form(spark, path_of(f"{output.rstrip('/')}/{UNFINISHED}", what.queries[0]), types)
     places = {name: whole_path(spark, folder) for name, folder in lost.items()}
     if any(scheme != "file" for scheme, _ in places.values()):

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
 from ...cheap_dataclass import dataclass
 from ...enumerate.budget import PARTIAL_MATCHES
 from ...events.letter_words import words_of
+from ...numbers.columns import flat
 from ...plan.as_json import from_text_of_plan
 from ...plan.stream import PLACE
 from ...results.as_text import as_json, json_object
@@ -23,7 +24,19 @@ from ..events import CLASS
 from ..forms import IN_ROWS, InFiles, InRows
 from ..rows import Packing, layout_of
 from ..worker import USER_ERRORS
-from .blobs import DEAD, LATE, TellsRows, event_schema
+from .blobs import (
+    DEAD,
+    EARLY,
+    HELD,
+    LATE,
+    NO_EVENT,
+    PASSING,
+    TAKEN,
+    TellsRows,
+    event_schema,
+    events_of,
+    told_by,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -35,8 +48,28 @@ if TYPE_CHECKING:
     from ..forms import Form
     from .one_machine import TellsFiles
 
-Blob = tuple[bool | None, bytes]
-"""Events and whether they are ahead of the clock; with None a record that is no event, as text."""
+Blob = tuple[int, bytes]
+"""What is in it (TAKEN, EARLY or NO_EVENT), and that."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """Its place in a chain (docs/glossary.md): its `number`, how many ticks it is `behind` the watermark, of which
+    queries the rows are `events` of later links, and of which they are that alone, `unwritten`.
+    """
+
+    number: int = 0
+    behind: int = 0
+    events: frozenset[int] = frozenset()
+    unwritten: frozenset[int] = frozenset()
+
+    @property
+    def state(self) -> str:
+        """What Spark calls the state of its buckets."""
+        return f"state_{self.number}" if self.number else "state"
+
+
+ALONE: Final = Link()
 
 
 @dataclass(frozen=True)
@@ -52,6 +85,7 @@ class Answering:
     panes: tuple[PaneGroup, ...] = ()
     left: tuple[Letter, ...] = ()
     """Of each letter, where some query has LAG: what is asked when the events before are known."""
+    link: Link = ALONE
 
     @cached_property
     def program(self) -> Program:
@@ -81,28 +115,30 @@ class Answering:
             "form": self.form,
             "panes": self.panes,
             "left": self.left,
+            "link": self.link,
         }
 
     # ---- one step of a bucket ----------------------------------------------------------------------------------------
 
     def step(self, bucket: int, data: bytes | None, blobs: Iterable[Blob], watermark: int) -> Answer:
-        """From the state as bytes, new events and a watermark in ticks to what is told, as bytes."""
+        """From the state as bytes, new events and the link's watermark in ticks to what is told, as bytes."""
         state = State() if data is None else from_bytes(data, self.program)
         was_due = due_of(self.program, state)
-        taken: list[Any] = []
-        ahead: list[Any] = []
+        found: dict[int, list[Any]] = {TAKEN: [], EARLY: []}
         dead: list[str] = []
-        for is_ahead, blob in blobs:
-            if is_ahead is None:
+        for kind, blob in blobs:
+            if kind == NO_EVENT:
                 dead.append(blob.decode())
-                continue
-            (ahead if is_ahead else taken).append(pa.ipc.read_record_batch(pa.py_buffer(blob), self.schema))
+            else:
+                found[kind].append(pa.ipc.read_record_batch(pa.py_buffer(blob), self.schema))
+        taken, ahead = found[TAKEN], found[EARLY]
         try:
             done = advance(self.program, state, self._by_class(pa.Table.from_batches(taken, self.schema)), watermark)
         except USER_ERRORS as error:
-            return Answer(data, [self._tells.error(str(error))], None, was_due)
+            return Answer(data, [told_by(self.link.number, self._tells.error(str(error)))], None, was_due)
+        written = [(number, table) for number, table in done.rows if number not in self.link.unwritten]
         rows = Counter[int]()
-        for number, table in done.rows:
+        for number, table in written:
             rows[number] += table.num_rows
         early = self._by_class(pa.Table.from_batches(ahead, self.schema))
         lost = [("late", late.number, late.events) for late in done.late]
@@ -121,7 +157,13 @@ class Answering:
             "bytes": len(state_bytes),
         }
         lines = {what: own for what, own in ((LATE, texts), (DEAD, dead)) if own}
-        return Answer(state_bytes, self._tells.all_of(done.rows, lines, json.dumps(metrics)), done.due, was_due)
+        told = [told_by(self.link.number, one) for one in self._tells.all_of(written, lines, json.dumps(metrics))]
+        told += [self._as_events(number, table) for number, table in done.rows if number in self.link.events]
+        return Answer(state_bytes, told, done.due, was_due)
+
+    def _as_events(self, number: int, rows: Any) -> bytes:
+        columns = [flat(column) for column in rows.columns]
+        return events_of(self.link.number, number, pa.table(columns, names=[f"c{n}" for n in range(len(columns))]))
 
     def _by_class(self, events: Any) -> Sequence[Any]:
         if len(self.classes) == 1:
@@ -170,10 +212,32 @@ def flush(answering: Answering) -> Any:
     """For `mapInArrow` over the states: the rows of what is still open, as at the end of a batch."""
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
-        schema = pa.schema([("blob", pa.binary())])
         for batch in batches:
             for data in batch.column(0).to_pylist():
-                rows = answering.step(-1, data, [], END).rows
-                yield pa.RecordBatch.from_arrays([pa.array(rows, pa.binary())], schema=schema)
+                yield _blobs(answering.step(-1, data, [], END).rows)
 
     return run
+
+
+def flush_link(answering: Answering) -> Any:
+    """For `applyInArrow` over buckets of a later link, each with what it holds and what links before gave when they
+    were flushed.
+    """
+
+    def run(found: Any) -> Any:
+        held, taken, passing = None, list[Blob](), list[bytes]()
+        for kind, blob in zip(found.column(1).to_pylist(), found.column(2).to_pylist(), strict=True):
+            if kind == HELD:
+                held = blob
+            elif kind == PASSING:
+                passing.append(blob)
+            else:
+                taken.append((kind, blob))
+        rows = answering.step(-1, held, taken, END).rows if held is not None or taken else []
+        return pa.Table.from_batches([_blobs([*passing, *rows])])
+
+    return run
+
+
+def _blobs(rows: list[bytes]) -> Any:
+    return pa.RecordBatch.from_arrays([pa.array(rows, pa.binary())], names=["blob"])

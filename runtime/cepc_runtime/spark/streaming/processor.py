@@ -11,6 +11,7 @@ from pyspark.sql import types as T  # noqa: N812
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from ..worker import settled
+from .blobs import PASSING
 from .time import timer_for, watermark_in_ticks
 
 if TYPE_CHECKING:
@@ -31,18 +32,20 @@ class Buckets(StatefulProcessor):
 
     def init(self, handle: Any) -> None:
         self._handle = handle
-        self._state = handle.getValueState("state", STATE)
+        self._state = handle.getValueState(self._answering.link.state, STATE)
 
     def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
         # Of the columns of PACKED, whose names do not come along.
         blobs = [
-            (None if pd.isna(ahead) else bool(ahead), blob)
-            for frame in rows
-            for ahead, blob in zip(frame.iloc[:, -2], frame.iloc[:, -1], strict=True)
+            (int(kind), blob) for frame in rows for kind, blob in zip(frame.iloc[:, -2], frame.iloc[:, -1], strict=True)
         ]
-        done = self._step(key, blobs, timerValues)
-        self._forget(done)
-        yield pd.DataFrame({"blob": done.rows})
+        if passing := [blob for kind, blob in blobs if kind == PASSING]:
+            yield pd.DataFrame({"blob": passing})
+            blobs = [(kind, blob) for kind, blob in blobs if kind != PASSING]
+        if blobs:
+            done = self._step(key, blobs, timerValues)
+            self._forget(done)
+            yield pd.DataFrame({"blob": done.rows})
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[pd.DataFrame]:  # noqa: ARG002, N802, N803
         yield pd.DataFrame({"blob": self._step(key, [], timerValues).rows})
@@ -52,12 +55,12 @@ class Buckets(StatefulProcessor):
 
     def _step(self, key: Any, blobs: Iterable[Blob], times: Any) -> Answer:
         old = self._state.get()
-        watermark = watermark_in_ticks(self._stream, times.getCurrentWatermarkInMs())
+        watermark = watermark_in_ticks(self._stream, times.getCurrentWatermarkInMs()) - self._behind
         done = self._answering.step(int(key[0]), bytes(old[0]) if old else None, blobs, watermark)
         if done.data is not None:
             self._state.update((done.data,))
         if done.due is not None:
-            self._handle.registerTimer(timer_for(self._stream, done.due))
+            self._handle.registerTimer(self._timer(done.due))
         return done
 
     def _forget(self, done: Answer) -> None:
@@ -65,9 +68,16 @@ class Buckets(StatefulProcessor):
         it was is cheaper than to have the state store look for the timers of a key.
         """
         if done.was_due is not None:
-            timer = timer_for(self._stream, done.was_due)
-            if done.due is None or timer != timer_for(self._stream, done.due):
+            timer = self._timer(done.was_due)
+            if done.due is None or timer != self._timer(done.due):
                 self._handle.deleteTimer(timer)
+
+    def _timer(self, due: int) -> int:
+        return timer_for(self._stream, due + self._behind)
+
+    @property
+    def _behind(self) -> int:
+        return self._answering.link.behind
 
     @property
     def _stream(self) -> StreamPlan:

@@ -8,6 +8,7 @@ from functools import cached_property, reduce
 from operator import and_
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 
 from ...cheap_dataclass import dataclass
@@ -17,7 +18,7 @@ from ...plan.as_json import from_text_of_plan, to_text
 from ...plan.columns_read import beside_read
 from ...plan.windows import Unbounded
 from ...sql.functions.portable import spark_only
-from ...sql.types import quote_name
+from ...sql.types import quote_name, to_arrow
 from ...streaming.lags import asking_letters
 from .. import settings
 from ..computed import computable, with_computed
@@ -26,12 +27,12 @@ from ..events import CLASS, absent, copies, has_letter
 from ..events import letters as letter_words
 from ..forms import IN_ROWS, InFiles, InRows
 from ..merging import in_columns_of_all
-from ..rows import ERROR, FAILED, QUERY, Packing, layout_of, of_queries, row_schema, with_columns_of
-from ..schema import JobError, OtherColumn, Stream
+from ..rows import ERROR, FAILED, QUERY, Packing, ddl, layout_of, of_queries, row_schema, with_columns_of
+from ..schema import JobError, OtherColumn, Stream, sources_of
 from . import spread
-from .blobs import AHEAD, BLOB, BUCKET, PACKED, pack, unpack
-from .operator import Answering
-from .records import MALFORMED
+from .blobs import AHEAD, BLOB, BUCKET, KIND, PACKED, PASSING, pack, taken, unpack
+from .operator import ALONE, Answering
+from .records import MALFORMED, PASSED, apart_in
 from .time import is_ahead, timed
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from ...plan.strategy import PhysicalQuery
     from ...plan.stream import Beside, Letter
     from ..forms import Form
+    from .blobs import Taking
+    from .operator import Link
 
 
 @dataclass(frozen=True)
@@ -116,6 +119,9 @@ class Streamed:
 class Continuous:
     """Some queries of a stream, ready to be run: `buckets` and `ahead` (milliseconds) are the user's. `since` says of
     those that came to a checkpoint later from which tick on they see events, and `panes` which have panes together.
+
+    It is a `link` of a chain, by itself or with those that come after it, `later`, whose events are rows of links
+    before, as `taking` says of each.
     """
 
     streamed: Streamed
@@ -124,6 +130,24 @@ class Continuous:
     ahead: int
     since: tuple[tuple[str, int], ...] = ()
     panes: tuple[PaneGroup, ...] = ()
+    link: Link = ALONE
+    taking: Taking | None = None
+    later: tuple[Continuous, ...] = ()
+
+    @property
+    def links(self) -> tuple[Continuous, ...]:
+        """All of the chain that begins with it."""
+        return (self, *self.later)
+
+    @property
+    def written(self) -> list[str]:
+        """The queries whose rows are not events alone."""
+        return [name for number, name in enumerate(self.queries) if number not in self.link.unwritten]
+
+    @property
+    def sources(self) -> tuple[Stream, ...]:
+        """What is read for all links, each once, in the order in which Spark meets it."""
+        return sources_of(link.streamed.stream for link in self.links)
 
     @cached_property
     def plan(self) -> PhysicalPlan:
@@ -151,7 +175,8 @@ class Continuous:
     @property
     def delay(self) -> int:
         """How many milliseconds late an event may be, of any stream that is read."""
-        return max(self.streamed.watermark, *(one.watermark for one in self.streamed.stream.members), 0)
+        members = (member for link in self.links for member in link.streamed.stream.members)
+        return max(0, *(link.streamed.watermark for link in self.links), *(member.watermark for member in members))
 
     @cached_property
     def plan_text(self) -> str:
@@ -159,48 +184,88 @@ class Continuous:
 
     def answering(self, form: Form = IN_ROWS) -> Answering:
         letters = self.streamed.letters
-        return Answering(self.plan_text, self.classes, letters, settings.most(), form, self.panes, self.left)
+        return Answering(self.plan_text, self.classes, letters, settings.most(), form, self.panes, self.left, self.link)
 
     def unpacked(self, blobs: DataFrame, form: Form) -> DataFrame:
         """What buckets tell in this form, where it is rows: as rows."""
         match form:
             case InRows():
                 layout = layout_of(self.plan)
-                return blobs.mapInArrow(unpack(Packing.of(layout)), row_schema(layout)).where(no_error())
+                packing = Packing.of(layout)
+                return blobs.mapInArrow(unpack(packing, self.link.number), row_schema(layout)).where(no_error())
             case InFiles():
                 return blobs
 
-    def rows(self, events: Mapping[str, DataFrame], set_apart: bool = False, form: Form = IN_ROWS) -> DataFrame:
-        """All queries' rows, late events and metrics in one DataFrame: one read, one shuffle, one operator. `events`
-        are those of each stream that is read.
+    def told(self, events: Mapping[str, DataFrame], set_apart: bool = False, form: Form = IN_ROWS) -> DataFrame:
+        """What the buckets of all links tell, rows, late events and metrics, in one DataFrame: a read, a shuffle and an
+        operator for each link. `events` are those of each stream that is read.
 
-        Records that are no events are among them if they shall be `set_apart`, and else fail the job.
+        Records that are no events are among it if they shall be `set_apart`, and else fail the job.
         """
         from .processor import Buckets
 
-        plan, answering = self.plan, self.answering(form)
-        count = len(self.streamed.letters)
-        all_events = self._timed(events, set_apart)
-        apart = F.col(MALFORMED).isNotNull() if MALFORMED in all_events.columns else None
-        found = self._looked_at(all_events, apart)
+        found: DataFrame | None = None
+        read = dict(events)
+        for link in self.links:
+            buckets = link.packed(read, found, set_apart).groupBy(BUCKET)
+            found = buckets.transformWithStateInPandas(Buckets(link.answering(form)), BLOB, "append", "eventTime")
+            for one in sources_of([link.streamed.stream]):  # records that are no events are told of once
+                read[one.name] = _without_malformed(read[one.name])
+        assert found is not None
+        return found
+
+    def packed(self, events: Mapping[str, DataFrame], before: DataFrame | None, set_apart: bool) -> DataFrame:
+        """The events of a link: those that are read, and rows of links before among what these have told; the rest of
+        that is passed on.
+        """
+        parts: list[DataFrame] = []
+        if before is not None:
+            parts.append(self.rows_packed(before))
+        if reads := sources_of([self.streamed.stream]):
+            parts.append(self._packed(self._timed({one.name: events[one.name] for one in reads}, set_apart)))
+        return reduce(lambda one, other: one.unionAll(other), parts)
+
+    def rows_packed(self, before: DataFrame) -> DataFrame:
+        """Rows of links before as events of this one, and the rest of what these have told."""
+        taking, stream = self.taking, self.streamed.stream
+        if taking is None:
+            key = self._any_bucket(F.col("blob"))
+            return before.select(key.alias(BUCKET), F.lit(PASSING).alias(KIND), F.col("blob"))
+        slots = [(f"_r{number}", type_) for number, (_, type_) in enumerate(taking.columns)]
+        schema = pa.schema([*((name, to_arrow(type_)) for name, type_ in slots), (PASSED, pa.binary())])
+        as_sql = ddl([*((name, type_.sql) for name, type_ in slots), (PASSED, "BINARY")])
+        rows = before.mapInArrow(taken(taking, schema), as_sql).toDF(*(name for name, _ in taking.columns), PASSED)
+        own = next(one for one in stream.sources if one.query is not None)
+        declared = (F.col(quote_name(field.name)).cast(field.dataType) for field in own.schema.fields)
+        found = _computed(rows.select(*declared, PASSED), own, set_apart=False)
+        if stream.members:
+            (member,) = (one for one in stream.members if one.stream.query is not None)
+            found = in_columns_of_all(found, member, F.col(PASSED))
+        return self._packed(found)
+
+    def _packed(self, events: DataFrame) -> DataFrame:
+        apart, count = apart_in(events.columns), len(self.streamed.letters)
+        is_apart = None if apart is None else F.col(apart).isNotNull()
+        found = self._looked_at(events, is_apart)
         several = len(self.classes) > 1
         if several:
-            found = copies(found, self.classes, count, apart=apart)
-        names = [name for name, _ in plan.stream.given] + [f"_letters_{i}" for i in range(words_needed(count))]
+            found = copies(found, self.classes, count, apart=is_apart)
+        names = [name for name, _ in self.plan.stream.given] + [f"_letters_{i}" for i in range(words_needed(count))]
+        bucket = self._bucket()
+        if apart == PASSED:
+            bucket = F.when(F.col(PASSED).isNull(), bucket).otherwise(self._any_bucket(F.col(PASSED)))
         looked_at = found.select(
-            self._bucket().alias(BUCKET),
+            bucket.alias(BUCKET),
             AHEAD,
-            *([MALFORMED] if apart is not None else []),
+            *([] if apart is None else [apart]),
             *([CLASS] if several else []),
             *map(quote_name, names),
         )
-        packed = encoded(looked_at).mapInArrow(pack, PACKED)
-        buckets = packed.groupBy(BUCKET)
-        return self.unpacked(buckets.transformWithStateInPandas(Buckets(answering), BLOB, "append", "eventTime"), form)
+        return encoded(looked_at).mapInArrow(pack, PACKED)
 
     def _timed(self, events: Mapping[str, DataFrame], set_apart: bool) -> DataFrame:
-        """The events with their computed columns and a watermark. Of several streams each has its own, and Spark takes
-        the least.
+        """The events that are read, with their computed columns and a watermark. Of several streams each has its own,
+        and Spark takes the least.
         """
         stream, plan = self.streamed.stream, self.plan.stream
         if not stream.members:
@@ -208,6 +273,8 @@ class Continuous:
             return timed(own, plan, self.streamed.watermark, self.ahead)
         parts = []
         for member in stream.members:
+            if member.stream.query is not None:
+                continue
             own = _computed(events[member.stream.name], member.stream, set_apart)
             more = [F.col(MALFORMED)] if MALFORMED in own.columns else []
             parts.append(timed(in_columns_of_all(own, member, *more), plan, member.watermark, self.ahead))
@@ -222,17 +289,33 @@ class Continuous:
             letters = self.streamed.lags.known
         kept = F.lit(False) if apart is None else apart
         type_ = types[0] if types else None
-        counts = absent(time, type_, None if apart is None else ~apart)
-        found = events.observe(f"dropped of {self.streamed.stream.name}", *counts)
+        counts, are_rows = absent(time, type_, None if apart is None else ~apart), PASSED in events.columns
+        found = events.observe(self._dropped(are_rows), *counts)
         known = reduce(and_, (F.col(quote_name(name)).isNotNull() for name in self.streamed.stream.required))
         columns = [quote_name(name) for name, _ in self.plan.stream.given]
         of_type = None if type_ is None else f"CAST({quote_name(type_)} AS STRING)"
-        found = found.where(kept | known).select(
-            *columns, is_ahead().alias(AHEAD), *letter_words(of_type, letters), *([] if apart is None else [MALFORMED])
-        )
+        ahead = F.lit(False) if are_rows else is_ahead()
+        others = [name for name in (MALFORMED, PASSED) if name in events.columns]
+        found = found.where(kept | known).select(*columns, ahead.alias(AHEAD), *letter_words(of_type, letters), *others)
         if any(one.letters is None for one in self.classes):  # CONTIGUOUS and LAG look at every event
             return found
         return found.where(kept | has_letter(len(letters)))
+
+    def _dropped(self, of_rows: bool) -> str:
+        return f"dropped of {'rows of ' if of_rows else ''}{self.streamed.stream.name}"
+
+    @property
+    def observations(self) -> tuple[str, ...]:
+        """What Spark calls the counts of those that are no events."""
+        return tuple(self._dropped(of_rows) for of_rows in (False, True))
+
+    def _any_bucket(self, content: Column) -> Column:
+        """For what is passed on, some bucket's key: all tasks have a share of it."""
+        return self._key(F.xxhash64(content))
+
+    def _key(self, of: Column) -> Column:
+        number = F.pmod(of, F.lit(self.buckets)).cast("int")
+        return F.element_at(F.lit(list(spread.keys(self.buckets))), number + 1)
 
     def _bucket(self) -> Column:
         """As a key of Spark's, for a key of a class: the same whatever other classes there are, in whatever order."""
@@ -243,8 +326,7 @@ class Continuous:
 
     def _bucket_of(self, one: Class) -> Column:
         columns = [F.lit(json.dumps(one.keys)), *(F.col(quote_name(key)) for key in one.keys)]
-        number = F.pmod(F.hash(*columns), F.lit(self.buckets))
-        return F.element_at(F.lit(list(spread.keys(self.buckets))), number + 1)
+        return self._key(F.hash(*columns))
 
     def of_query(self, rows: DataFrame, name: str) -> DataFrame:
         """The rows of one query, with its columns."""
@@ -256,13 +338,19 @@ class Continuous:
 def _computed(events: DataFrame, stream: Stream, set_apart: bool) -> DataFrame:
     """The events with their computed columns; a record that is none fails the job unless it shall be `set_apart`."""
     apart = None
-    if MALFORMED in events.columns:
-        apart = F.col(MALFORMED).isNotNull()
-        if not set_apart:
+    if (name := apart_in(events.columns)) is not None:
+        apart = F.col(name).isNotNull()
+        if name == MALFORMED and not set_apart:
             events = events.withColumn(MALFORMED, F.when(apart, F.raise_error(_no_event(stream.name))))
     events = with_computed(events, stream)
     computed = computable(stream)
     return events.where(computed if apart is None else apart | computed)
+
+
+def _without_malformed(events: DataFrame) -> DataFrame:
+    if MALFORMED not in events.columns:
+        return events
+    return events.where(F.col(MALFORMED).isNull()).drop(MALFORMED)
 
 
 def continuous(streamed: Streamed, queries: Collection[str], buckets: int, ahead: int) -> Continuous:

@@ -10,7 +10,7 @@ from pyspark.sql import types as T  # noqa: N812
 from ...sql.types import quote_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from pyspark.sql import Column, DataFrame
 
@@ -21,12 +21,19 @@ MALFORMED: Final = "_malformed"
 """A column beside the declared ones: null of an event. Of another record the reason, its place and its text as JSON,
 and the other columns are null, so that nothing of it is believed.
 """
+PASSED: Final = "_passed"
+"""Beside the columns of a stream of rows: null of a row, and else what is passed on to the next link of its chain."""
 CORRUPT: Final = "_corrupt"
 _OF_WRITING: Final = (
     "sep", "delimiter", "quote", "escape", "nullvalue", "timezone", "timestampformat", "timestampntzformat",
     "dateformat",
 )  # fmt: skip
 """Options of reading that say as well how a record is written."""
+
+
+def apart_in(columns: Collection[str]) -> str | None:
+    """The column, if it is among these, that says of a row that it is no event."""
+    return next((name for name in (MALFORMED, PASSED) if name in columns), None)
 
 
 def with_corrupt(stream: Stream, texts: Texts) -> T.StructType:

@@ -15,22 +15,25 @@ import pyspark
 from pyspark.sql import functions as F  # noqa: N812
 
 from ...cheap_dataclass import dataclass
+from .. import schema
 from ..build import given_events
 from ..errors import SPARK_ERRORS
 from ..forms import IN_ROWS
-from ..schema import JobError, not_continuous
+from ..schema import JobError, rows_needed
 from ..settings import held, with_meaning
 from ..sinks import path_of
 from . import checkpoint
-from .blobs import BLOB, DEAD, LATE
+from .blobs import BLOB, BUCKET, DEAD, HELD, KIND, LATE
+from .chain import by_chain, chained, chains
 from .ending import ToldToEnd, heard, quiet
 from .intact import check_intact, numbers_of, remove_lost_sums, state_problem
 from .lease import take
 from .new_files import look_at_new_files
 from .one_machine import one_machine
-from .operator import flush
+from .operator import flush, flush_link
 from .ownership import Owner, take_places
-from .query import continuous, settings_of_stream
+from .query import settings_of_stream
+from .relations import sources_of
 from .same_files import check_same, folders_read
 from .sinks import FLUSHED, Directories, Writing
 from .source import checked, declared
@@ -158,7 +161,7 @@ class Place:
         writing.lease.keep(lambda: not over.is_set())
         try:
             with (
-                with_meaning(self.spark, [self.what.streamed.stream]),
+                with_meaning(self.spark, self.what.sources),
                 held(self.spark, settings_of_stream(self.spark, self.what.buckets)),
                 readable(self.spark, self.folder) as state,
             ):
@@ -174,15 +177,35 @@ class Place:
         finally:
             over.set()
             writing.lease.release()
-        out = done["out"] if done is not None else dict.fromkeys(self.what.queries, 0)
+        written = (name for link in self.what.links for name in link.written)
+        out = done["out"] if done is not None else dict.fromkeys(written, 0)
         line = {"stream": self.what.streamed.stream.name, "flush": True, "out": out}
         to({**line, "resumed": True} if resumed else line)
 
     def _open(self, state: str, batch: int, form: Form) -> DataFrame:
-        """The rows of what is open after a micro-batch; Spark has found the state of it by then."""
-        states = self.spark.read.format("statestore").option("stateVarName", "state").option("batchId", batch)
-        blobs = states.load(state).select(F.col("value.blob").alias("blob"))
-        return self.what.unpacked(blobs.mapInArrow(flush(self.what.answering(form)), BLOB), form)
+        """What all links tell of what is open after a micro-batch; Spark has found the state of it by then."""
+        held = self._held(state, self.what, batch).select(F.col("value.blob").alias("blob"))
+        told = held.mapInArrow(flush(self.what.answering(form)), BLOB)
+        for link in self.what.later:
+            key, own = F.col("key").getField(BUCKET), self._held(state, link, batch)
+            states = own.select(key.alias(BUCKET), F.lit(HELD).alias(KIND), F.col("value.blob").alias("blob"))
+            buckets = states.unionAll(link.rows_packed(told)).groupBy(BUCKET)
+            told = buckets.applyInArrow(flush_link(link.answering(form)), BLOB)
+        return told
+
+    def _held(self, state: str, link: Continuous, batch: int) -> DataFrame:
+        states = self.spark.read.format("statestore").option("stateVarName", link.link.state).option("batchId", batch)
+        if self.what.later:
+            states = states.option("operatorId", self._operator(state, link))
+        return states.load(state)
+
+    def _operator(self, state: str, link: Continuous) -> int:
+        """The number that Spark has given to the operator of a link."""
+        known = (
+            self.spark.read.format("state-metadata").load(state).select("operatorId", "operatorProperties").collect()
+        )
+        named = f'"stateName":"{link.link.state}"'
+        return next(int(number) for number, said in known if named in said)
 
 
 def _flushed(writing: Writing, rows: DataFrame) -> dict[str, Any]:
@@ -215,7 +238,7 @@ def start(
         check_intact(place.store, folder)
         remove_lost_sums(place.store, folder)
         whole = whole_name(spark, folder)
-        claim = checkpoint.claim(place.store, folder, what, whole, change is not None)
+        claim = checkpoint.claim(place.store, folder, what, whole, change is not None, _reads(what, events))
         what = claim.begun.of(what)
         place = Place(spark, what, folder)
         look = look_at_new_files(events, place.store, folder)
@@ -226,7 +249,8 @@ def start(
         writing = Writing(what, sink, how, lost, lease, folder, look)
         owner = Owner(checkpoint.id_of(place.store, folder), whole, place.has_begun())
         if isinstance(sink, Directories):
-            take_places(place.store, owner, sink.folder, sink.places(what.queries), "--output")
+            written = [name for link in what.links for name in link.written]
+            take_places(place.store, owner, sink.folder, sink.places(written), "--output")
         for apart, option in ((folders.late, "--late"), (folders.dead, "--dead")):
             if apart is not None:
                 take_places(place.store, owner, apart, {what.streamed.stream.name: apart.rstrip("/")}, option)
@@ -238,9 +262,9 @@ def start(
                 " ended; name a new directory to begin again"
             )
         check_same(place.store, folder, [found for one in events.values() for found in folders_read(one)])
-        rows = what.rows(events, folders.dead is not None, writing.form)
+        told = what.told(events, folders.dead is not None, writing.form)
         name = f"cepc {what.streamed.stream.name}"
-        writer = rows.writeStream.queryName(name).foreachBatch(writing).option("checkpointLocation", folder)
+        writer = told.writeStream.queryName(name).foreachBatch(writing).option("checkpointLocation", folder)
         if (line := claim.taken()) is not None and change is not None:
             change(line)
         with held(spark, settings_of_stream(spark, what.buckets)):  # of which the query has a copy from its start on
@@ -249,6 +273,19 @@ def start(
         lease.release()
         raise
     return Running(query, place, writing)
+
+
+def _reads(what: Continuous, events: Mapping[str, DataFrame]) -> list[int] | None:
+    """Of a chain, which source each is that Spark meets in its plan."""
+    if not what.later:
+        return None
+    found: list[int] = []
+    numbers: dict[str, range] = {}
+    for link in what.links:
+        for one in schema.sources_of([link.streamed.stream]):
+            begin = sum(map(len, numbers.values()))
+            found += numbers.setdefault(one.name, range(begin, begin + len(sources_of(events[one.name]))))
+    return found
 
 
 def stream(
@@ -260,7 +297,8 @@ def stream(
     queries: Collection[str] | None = None,
     finish: Report | None = None,
 ) -> list[Running]:
-    """Start a streaming query for each stream of a job that has some of the queries, each with folders of its own.
+    """Start a streaming query for each chain of streams of a job that has some of the queries, each with folders of its
+    own.
 
     `events` are streaming DataFrames, one or by stream; where there is none, the stream's own source is read. Raises
     JobError, and nothing runs then. Where a flush was cut short, it is finished; with `finish`, which is told, that is
@@ -273,12 +311,11 @@ def stream(
     names = known if queries is None else list(queries)
     if unknown := [name for name in names if name not in known]:
         raise JobError(f"there is no query {unknown[0]}; there are {', '.join(known)}")
-    if wrong := not_continuous([one.stream for one in streams], names):
-        raise JobError(wrong)
-    wanted = [one for one in streams if set(names) & set(one.stream.queries)]
-    given = given_events([one.stream for one in wanted], events)
-    places = {one.stream.name: terms.folders.of(one.stream.name) for one in wanted}
-    program = {one.stream.name: one.stream.queries for one in streams}
+    asked = {*names, *rows_needed([one.stream for one in streams], names)}
+    wanted = chains([one for one in streams if asked & set(one.stream.queries)])
+    given = given_events([link.stream for chain in wanted for link in chain], events)
+    places = {chain[0].stream.name: terms.folders.of(chain[0].stream.name) for chain in wanted}
+    program = by_chain(streams)
     checkpoint.check_streams(HadoopStore(spark), terms.folders.checkpoint, places, program)
     begun_with = {name: checkpoint.buckets_of(HadoopStore(spark), own.checkpoint) for name, own in places.items()}
     for name, own in places.items():
@@ -290,33 +327,35 @@ def stream(
     resumed: list[dict[str, Any]] = []
 
     whole: dict[str, Continuous] = {}
-    for one in wanted:
-        buckets = terms.buckets or begun_with[one.stream.name] or usual_buckets(cores_of(spark))
-        whole[one.stream.name] = continuous(one, names, buckets, terms.ahead)
-    others = [one for one in wanted if one.stream.name not in over]
+    for chain in wanted:
+        name = chain[0].stream.name
+        buckets = terms.buckets or begun_with[name] or usual_buckets(cores_of(spark))
+        whole[name] = chained(chain, asked, names, buckets, terms.ahead)
+    others = [one for name, one in whole.items() if name not in over]
     for one in others:  # all are looked at before any of them begins
-        name = one.stream.name
-        checkpoint.check_program(HadoopStore(spark), places[name].checkpoint, whole[name], terms.change)
+        own = places[one.streamed.stream.name]
+        checkpoint.check_program(HadoopStore(spark), own.checkpoint, one, terms.change)
 
-    def begin(one: Streamed) -> Running:
-        name = one.stream.name
-        with with_meaning(spark, one.stream.sources):  # a query that runs has a copy of the session
+    def begin(one: Continuous) -> Running:
+        name = one.streamed.stream.name
+        with with_meaning(spark, one.sources):  # a query that runs has a copy of the session
             frames = {
                 source.name: checked(given[source.name], source) if source.name in given else declared(spark, source)
-                for source in one.stream.sources
+                for source in one.sources
             }
             together = over if name in over else ()
             trigger, change = trigger_of(terms.trigger), to_stderr if terms.change else None
-            return start(whole[name], frames, places[name], sink, trigger, resumed.append, together, change)
+            return start(one, frames, places[name], sink, trigger, resumed.append, together, change)
 
     try:
-        ended = [error for one in wanted if one.stream.name in over and (error := _ended(begin, one))]
+        ended = [error for name, one in whole.items() if name in over and (error := _ended(begin, one))]
         if ended and (finish is None or not resumed):
-            raise _but_for(ended[0], [name for name in names if any(name in one.stream.queries for one in others)])
+            going_on = {name for one in others for link in one.links for name in link.queries}
+            raise _but_for(ended[0], [name for name in names if name in going_on])
         # One by one: those that run are stopped where the next cannot. One that is new in the checkpoint comes last:
         # when it has begun, the program that the checkpoint had until then is refused.
-        for one in sorted(others, key=lambda one: begun_with[one.stream.name] is None):
-            started[one.stream.name] = begin(one)
+        for one in sorted(others, key=lambda one: begun_with[one.streamed.stream.name] is None):
+            started[one.streamed.stream.name] = begin(one)
     except BaseException:
         for running in started.values():
             running.stop()
@@ -327,7 +366,7 @@ def stream(
     return [started[name] for name in places if name in started]
 
 
-def _ended(begin: Callable[[Streamed], Running], one: Streamed) -> checkpoint.Ended | None:
+def _ended(begin: Callable[[Continuous], Running], one: Continuous) -> checkpoint.Ended | None:
     """What is said of a stream that is over, when what a flush had left of it is done."""
     try:
         begin(one).stop()
@@ -389,18 +428,23 @@ def to_stderr(line: dict[str, Any]) -> None:
 
 def _line(what: Continuous, progress: Any, done: dict[str, Any]) -> dict[str, Any]:
     """What a micro-batch did, in the order in which one asks."""
-    name = what.streamed.stream.name
-    dropped = progress["observedMetrics"].get(f"dropped of {name}")
+    name, seen = what.streamed.stream.name, progress["observedMetrics"]
+    dropped = [seen[own] for link in what.links for own in link.observations if own in seen]
     watermark = _millis(progress["eventTime"].get("watermark")) - SHIFT
-    labels = {query: dict(of) for query, of in what.streamed.stream.labels.items() if query in what.queries}
+    labels = {
+        query: dict(of)
+        for link in what.links
+        for query, of in link.streamed.stream.labels.items()
+        if query in link.written
+    }
     newest = progress["eventTime"].get("max") if watermark > -SHIFT else None
     return {
         "stream": name,
         "batch": progress["batchId"],
         "at": progress["timestamp"],
         "rows": progress["numInputRows"],
-        "without_time": dropped["null_time"] if dropped else 0,
-        "without_type": dropped["null_type"] if dropped else 0,
+        "without_time": sum(own["null_time"] for own in dropped),
+        "without_type": sum(own["null_type"] for own in dropped),
         **done,
         **({"labels": labels} if labels else {}),
         "watermark": None if watermark <= -SHIFT else shown(watermark),  # before there is one

@@ -6,8 +6,9 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import field, replace
-from functools import partial
+from functools import partial, reduce
 from math import ceil
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,13 +20,14 @@ from ...cheap_dataclass import dataclass
 from ...parts.at_once import at_once
 from ..errors import SPARK_ERRORS, package_for
 from ..files import UNFINISHED, Renaming, can_be_parted, parted
-from ..forms import InRows
+from ..forms import IN_ROWS, InRows
 from ..query_results import Rows
 from ..rows import ERROR, QUERY, of_queries
 from ..schema import JobError
 from ..sinks import as_written, defaults, path_of, show
 from . import checkpoint
 from .blobs import DEAD, LATE, METRICS
+from .chain import chain_of_each
 from .intact import state_problem
 from .one_machine import OneMachine
 from .ownership import BATCH
@@ -120,7 +122,7 @@ class Directories:
 def delta(target: Target) -> Sink:
     """A table for each query, which remembers the micro-batches that it has. Raises JobError."""
     _check_delta(target.spark)
-    checkpoints = {q: path_of(target.checkpoint, s.stream.name) for s in target.streams for q in s.stream.queries}
+    checkpoints = {q: path_of(target.checkpoint, name) for q, name in chain_of_each(target.streams).items()}
 
     def write(query: str, rows: DataFrame, batch: int) -> None:
         version = batch if batch != FLUSHED else 1 << 62  # after all others
@@ -189,6 +191,17 @@ _STATE: Final = {"rows": "events", "panes": "panes", "waiting": "waiting", "byte
 """What progress says of the state, and what a bucket calls it."""
 
 
+def _persisted(rows: DataFrame, stack: ExitStack) -> DataFrame:
+    """Until the stack is closed."""
+    kept = rows.persist()
+    stack.callback(kept.unpersist)
+    return kept
+
+
+def _lost(rows: DataFrame, what: str) -> DataFrame:
+    return rows.where(F.col(QUERY) == what).select(F.col(ERROR).alias("value"))
+
+
 @dataclass
 class Writing:
     """Writes the micro-batches of one stream as long as it has the lease, each after a `look` at what it is made from;
@@ -205,7 +218,7 @@ class Writing:
     look: Callable[[int], None]
     done: dict[int, dict[str, Any]] = field(default_factory=dict)
     failure: Exception | None = None
-    _buckets: dict[int, dict[str, int]] = field(default_factory=dict)
+    _buckets: dict[tuple[int, int], dict[str, int]] = field(default_factory=dict)
     _amid: Any = field(default_factory=threading.Lock)
 
     def __call__(self, rows: DataFrame, batch: int) -> None:
@@ -229,58 +242,71 @@ class Writing:
         """In which the rows come."""
         return self.how.form if isinstance(self.how, OneMachine) else self.how
 
-    def _write(self, rows: DataFrame, batch: int) -> None:
+    def _write(self, told: DataFrame, batch: int) -> None:
+        links = self.what.links
         match self.how:
             case OneMachine():
-                found = self.how.told(rows)
-                self.how.write(found, self.what.plan, place(batch))
-                self.done[batch] = self._summary(_counts(found.metrics), found.metrics)
+                found = self.how.told(told, links)
+                self.how.write(found, [link.plan for link in links], place(batch))
+                metrics = [own.metrics for own in found]
             case InRows():
-                self._write_rows(rows, batch)
+                metrics = self._write_rows(told, batch)
+        self.done[batch] = self._summary(metrics)
 
-    def _write_rows(self, rows: DataFrame, batch: int) -> None:
-        kept = rows.persist()  # computed once, whatever many queries are written; an error comes before anything is
-        try:
-            metrics = _metrics(kept)
-            counts = _counts(metrics)
-            self._write_queries(kept, counts, batch)
+    def _write_rows(self, told: DataFrame, batch: int) -> list[list[dict[str, Any]]]:
+        """What the buckets of each link did."""
+        links = self.what.links
+        with (
+            ExitStack() as stack
+        ):  # computed once, whatever many queries are written; an error comes before anything is
+            if len(links) > 1:
+                told = _persisted(told, stack)
+            kept = [_persisted(link.unpacked(told, IN_ROWS), stack) for link in links]
+            metrics = [_metrics(rows) for rows in kept]
+            counts = [_counts(own) for own in metrics]
+            for link, rows, count in zip(links, kept, counts, strict=True):
+                self._write_queries(link, rows, count, batch)
             for what, folder in self.lost.items():
-                if count := counts[what]:
-                    lost = kept.where(F.col(QUERY) == what).select(F.col(ERROR).alias("value"))
-                    _in_files(lost, count).write.mode("overwrite").text(f"{folder.rstrip('/')}/{place(batch)}")
-            self.done[batch] = self._summary(counts, metrics)
-        finally:
-            kept.unpersist()
+                if lost_here := sum(own[what] for own in counts):
+                    lost = reduce(lambda one, other: one.unionAll(other), (_lost(rows, what) for rows in kept))
+                    _in_files(lost, lost_here).write.mode("overwrite").text(f"{folder.rstrip('/')}/{place(batch)}")
+        return metrics
 
-    def _write_queries(self, kept: DataFrame, counts: Counter[str], batch: int) -> None:
-        found = [number for number in range(len(self.what.queries)) if counts[str(number)]]
+    def _write_queries(self, link: Continuous, kept: DataFrame, counts: Counter[str], batch: int) -> None:
+        found = [number for number in range(len(link.queries)) if counts[str(number)]]
         several: list[list[int]] = []
         writes: list[Callable[[], None]] = []
         if found and isinstance(self.sink, Directories) and can_be_parted(self.sink.form):
-            rows = Rows(kept.where(of_queries(found)), self.what.plan_text)
+            rows = Rows(kept.where(of_queries(found)), link.plan_text)
             several = [group for group in rows.alike(found) if len(group) > 1]
             for group in several:
                 alike = replace(rows, frame=_in_files(rows.frame, sum(counts[str(number)] for number in group)))
                 writes.append(partial(self.sink.together, alike.together(group), batch))
         alone = sorted({*found}.difference(*several))
-        writes += [partial(self._write_query, kept, number, counts[str(number)], batch) for number in alone]
+        writes += [partial(self._write_query, link, kept, number, counts[str(number)], batch) for number in alone]
         if isinstance(self.sink, Directories | AtOnce):  # others may be a user's, and not made for it
             inherits = inheritable_thread_target(kept.sparkSession)  # so that all end with the stream
             at_once([inherits(write) for write in writes], AT_ONCE)
         else:
             at_once(writes, 1)
 
-    def _write_query(self, kept: DataFrame, number: int, count: int, batch: int) -> None:
-        name = self.what.queries[number]
-        self.sink(name, _in_files(self.what.of_query(kept, name), count), batch)
+    def _write_query(self, link: Continuous, kept: DataFrame, number: int, count: int, batch: int) -> None:
+        name = link.queries[number]
+        self.sink(name, _in_files(link.of_query(kept, name), count), batch)
 
-    def _summary(self, counts: Counter[str], metrics: list[dict[str, Any]]) -> dict[str, Any]:
-        self._buckets |= {m["bucket"]: m for m in metrics}
+    def _summary(self, of_links: Sequence[list[dict[str, Any]]]) -> dict[str, Any]:
+        """From what the buckets of each link did."""
+        metrics, out = [one for own in of_links for one in own], dict[str, int]()
+        for link, own in zip(self.what.links, of_links, strict=True):
+            self._buckets |= {(link.link.number, one["bucket"]): one for one in own}
+            counts = _counts(own)
+            numbers = {name: number for number, name in enumerate(link.queries)}
+            out |= {name: counts[str(numbers[name])] for name in link.written}
         return {
             "late": sum(m["late"] for m in metrics),
             "ahead": sum(m["ahead"] for m in metrics),
             "malformed": sum(m["malformed"] for m in metrics),
-            "out": {name: counts[str(number)] for number, name in enumerate(self.what.queries)},
+            "out": out,
             **{f"state_{name}": sum(m[what] for m in self._buckets.values()) for name, what in _STATE.items()},
             "buckets": len(metrics),
         }
