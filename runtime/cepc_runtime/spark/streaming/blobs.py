@@ -53,9 +53,13 @@ def pack(batches: Iterable[Any]) -> Iterator[Any]:
             said = batch.column(2)
             apart = batch.filter(said.is_valid())
             if apart.num_rows:
-                kinds = pa.array([NO_EVENT if name == MALFORMED else PASSING] * apart.num_rows, pa.int32())
-                content = apart.column(2).cast(pa.binary())
-                yield pa.RecordBatch.from_arrays([apart.column(0), kinds, content], schema=schema)
+                buckets, content = apart.column(0).to_pylist(), apart.column(2).cast(pa.binary()).to_pylist()
+                if name == MALFORMED:
+                    rows = [(bucket, NO_EVENT, blob) for bucket, blob in zip(buckets, content, strict=True)]
+                else:
+                    rows = [_opened(bucket, blob) for bucket, blob in zip(buckets, content, strict=True)]
+                columns = [pa.array(c, f.type) for c, f in zip(zip(*rows, strict=True), schema, strict=True)]
+                yield pa.RecordBatch.from_arrays(columns, schema=schema)
             batch = batch.filter(said.is_null()).drop_columns([name])
         if not batch.num_rows:
             continue
@@ -87,6 +91,7 @@ def event_schema(stream: StreamPlan, letters: Iterable[str], several: bool) -> A
 _HEAD: Final = 8
 """Bytes before all that a link says. Of eight, what comes after them is aligned."""
 _TOLD: Final = 0xFFFFFFFF
+_NO_LINK: Final = 0xFFFFFFFF
 
 
 def _head(link: int, number: int) -> bytes:
@@ -115,38 +120,54 @@ def contents(link: int, blobs: Iterable[Any]) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class Taking:
-    """The rows of a query of a link before, in these columns, which are events here; `also_later` where they are those
-    of a later link, too.
+    """The rows of a query of a link before, in these columns, which are events of a `stream` here; `again` where they
+    are also those of another stream, here or in a later link.
     """
 
+    stream: str
     link: int
     number: int
     columns: tuple[tuple[str, DataType], ...]
-    also_later: bool = False
+    again: bool = False
 
 
 def taken(taking: Taking, schema: Any) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """For `mapInArrow`: the rows, in columns of this schema, whose last is PASSED: null of them, and else what is
-    passed on.
+    """For `mapInArrow` over what is PACKED: the rows, in columns of this schema, whose last is PASSED: null of them,
+    and of all else what `pack` makes it again of.
     """
-
     own = _head(taking.link, taking.number)
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
         for batch in batches:
             passed = list[bytes]()
-            for blob in batch.column(0):
-                buffer = blob.as_buffer()
-                is_taken = buffer[:_HEAD] == own
+            for bucket, kind, blob in zip(*batch.columns, strict=True):
+                buffer, is_passing = blob.as_buffer(), kind.as_py() == PASSING
+                is_taken = is_passing and buffer[:_HEAD] == own
                 if is_taken:
                     yield from _rows_taken(buffer.slice(_HEAD), schema)
-                if taking.also_later or not is_taken:
-                    passed.append(blob.as_py())
+                if taking.again or not is_taken:
+                    passed.append(blob.as_py() if is_passing else _closed(bucket.as_py(), kind.as_py(), blob.as_py()))
             if passed:
                 nulls = [pa.nulls(len(passed), field.type) for field in list(schema)[:-1]]
                 yield pa.RecordBatch.from_arrays([*nulls, pa.array(passed, pa.binary())], schema=schema)
 
     return run
+
+
+_CLOSED: Final = _head(_NO_LINK, _NO_LINK)
+
+
+def _closed(bucket: int, kind: int, blob: bytes) -> bytes:
+    """A row of PACKED as something that is passed on."""
+    return _CLOSED + _head(bucket, kind) + blob
+
+
+def _opened(bucket: int, blob: bytes) -> tuple[int, int, bytes]:
+    """A row of PACKED, of what is passed on to a bucket, or was a row of PACKED before."""
+    if not blob.startswith(_CLOSED):
+        return bucket, PASSING, blob
+    said, own = blob[_HEAD : 2 * _HEAD], blob[2 * _HEAD :]
+    return int.from_bytes(said[:4], "little"), int.from_bytes(said[4:], "little"), own
 
 
 def _rows_taken(buffer: Any, schema: Any) -> Iterator[Any]:

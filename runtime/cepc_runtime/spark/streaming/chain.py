@@ -50,7 +50,8 @@ def chained(
     links: list[Continuous] = []
     for number, streamed in enumerate(chain):
         own = continuous(streamed, needed, buckets, ahead)
-        taking, behind = _taking(streamed.stream, own, links)
+        taken = [_taking(source, links) for source in streamed.stream.sources if source.query is not None]
+        taking, behind = tuple(one for one, _ in taken), max((behind for _, behind in taken), default=0)
         made = {source.query for one in chain for source in one.stream.sources}
         events = frozenset(q for q, name in enumerate(own.queries) if name in made)
         unwritten = frozenset(q for q, name in enumerate(own.queries) if name not in written)
@@ -58,43 +59,32 @@ def chained(
     return replace(links[0], later=tuple(_passed_on(links)[1:]))
 
 
-def _taking(stream: Stream, own: Continuous, links: Sequence[Continuous]) -> tuple[Taking | None, int]:
-    """What a link takes of those before, and how far it is behind the watermark."""
-    of_rows = [source for source in stream.sources if source.query is not None]
-    if not of_rows:
-        return None, 0
-    if len(of_rows) > 1:
-        raise JobError(
-            f"query {own.queries[0]} looks at the rows of {' and '.join(str(one.query) for one in of_rows)}, and as a"
-            " stream a pattern has rows of one query, beside events that are read: leave it out with --queries, or run"
-            " it in a batch"
-        )
-    (source,) = of_rows
+def _taking(source: Stream, links: Sequence[Continuous]) -> tuple[Taking, int]:
+    """What a stream of rows takes of the links before, and how far it is behind the watermark."""
     maker = next(link for link in links if source.query in link.queries)
     number = maker.queries.index(str(source.query))
-    query = maker.plan.queries[number]
-    time = source.required[0]
+    query, time = maker.plan.queries[number], source.required[0]
+    columns = result_columns(query, maker.plan.stream)
     behind = rows_behind(query, time)
     if behind is None:
-        ends = [name for name, _ in result_columns(query, maker.plan.stream)[-2:]]
         raise JobError(
             f"stream {source.name} has {time} of the rows of query {query.name} as its event time, and nothing says how"
-            f" early it may be, so as a stream it could wait for ever: EVENT TIME {ends[1]} is known, or run it in a"
-            " batch"
+            f" early it may be, so as a stream it would wait for ever: write EVENT TIME {columns[-1][0]}, or run it in"
+            " a batch"
         )
-    return Taking(maker.link.number, number, result_columns(query, maker.plan.stream)), maker.link.behind + behind
+    return Taking(source.name, maker.link.number, number, columns), maker.link.behind + behind
 
 
 def _passed_on(links: Sequence[Continuous]) -> list[Continuous]:
-    """The same, each knowing whether a later one takes the same rows."""
+    """The same, each knowing of the rows that it takes whether they are taken again."""
+    later: set[tuple[int, int]] = set()
     found: list[Continuous] = []
-    for place, link in enumerate(links):
-        if link.taking is not None:
-            own = link.taking.link, link.taking.number
-            later = (other.taking for other in links[place + 1 :] if other.taking is not None)
-            also = any((other.link, other.number) == own for other in later)
-            link = replace(link, taking=replace(link.taking, also_later=also))
-        found.append(link)
+    for link in reversed(links):
+        taking: list[Taking] = []
+        for one in reversed(link.taking):
+            taking.insert(0, replace(one, again=(one.link, one.number) in later))
+            later.add((one.link, one.number))
+        found.insert(0, replace(link, taking=tuple(taking)))
     return found
 
 

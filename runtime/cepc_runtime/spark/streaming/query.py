@@ -121,7 +121,7 @@ class Continuous:
     those that came to a checkpoint later from which tick on they see events, and `panes` which have panes together.
 
     It is a `link` of a chain, by itself or with those that come after it, `later`, whose events are rows of links
-    before, as `taking` says of each.
+    before, as `taking` says.
     """
 
     streamed: Streamed
@@ -131,7 +131,7 @@ class Continuous:
     since: tuple[tuple[str, int], ...] = ()
     panes: tuple[PaneGroup, ...] = ()
     link: Link = ALONE
-    taking: Taking | None = None
+    taking: tuple[Taking, ...] = ()
     later: tuple[Continuous, ...] = ()
 
     @property
@@ -222,31 +222,38 @@ class Continuous:
         if before is not None:
             parts.append(self.rows_packed(before))
         if reads := sources_of([self.streamed.stream]):
-            parts.append(self._packed(self._timed({one.name: events[one.name] for one in reads}, set_apart)))
+            parts.append(
+                self._packed(self._timed({one.name: events[one.name] for one in reads}, set_apart), self._dropped)
+            )
         return reduce(lambda one, other: one.unionAll(other), parts)
 
     def rows_packed(self, before: DataFrame) -> DataFrame:
         """Rows of links before as events of this one, and the rest of what these have told."""
-        taking, stream = self.taking, self.streamed.stream
-        if taking is None:
-            key = self._any_bucket(F.col("blob"))
-            return before.select(key.alias(BUCKET), F.lit(PASSING).alias(KIND), F.col("blob"))
+        key = F.lit(0) if self.taking else self._any_bucket(F.col("blob"))
+        found = before.select(key.alias(BUCKET), F.lit(PASSING).alias(KIND), F.col("blob"))
+        for taking in self.taking:
+            found = self._packed(self._rows(found, taking), f"{self._dropped}: {taking.stream}")
+        return found
+
+    def _rows(self, found: DataFrame, taking: Taking) -> DataFrame:
+        """The rows that it takes of what is packed, with their computed columns; the rest is PASSED."""
+        stream = self.streamed.stream
         slots = [(f"_r{number}", type_) for number, (_, type_) in enumerate(taking.columns)]
         schema = pa.schema([*((name, to_arrow(type_)) for name, type_ in slots), (PASSED, pa.binary())])
         as_sql = ddl([*((name, type_.sql) for name, type_ in slots), (PASSED, "BINARY")])
-        rows = before.mapInArrow(taken(taking, schema), as_sql).toDF(*(name for name, _ in taking.columns), PASSED)
-        own = next(one for one in stream.sources if one.query is not None)
+        rows = found.mapInArrow(taken(taking, schema), as_sql).toDF(*(name for name, _ in taking.columns), PASSED)
+        own = next(one for one in stream.sources if one.name == taking.stream)
         declared = (F.col(quote_name(field.name)).cast(field.dataType) for field in own.schema.fields)
-        found = _computed(rows.select(*declared, PASSED), own, set_apart=False)
+        events = _computed(rows.select(*declared, PASSED), own, set_apart=False)
         if stream.members:
-            (member,) = (one for one in stream.members if one.stream.query is not None)
-            found = in_columns_of_all(found, member, F.col(PASSED))
-        return self._packed(found)
+            member = next(one for one in stream.members if one.stream.name == taking.stream)
+            events = in_columns_of_all(events, member, F.col(PASSED))
+        return events
 
-    def _packed(self, events: DataFrame) -> DataFrame:
+    def _packed(self, events: DataFrame, dropped: str) -> DataFrame:
         apart, count = apart_in(events.columns), len(self.streamed.letters)
         is_apart = None if apart is None else F.col(apart).isNotNull()
-        found = self._looked_at(events, is_apart)
+        found = self._looked_at(events, is_apart, dropped)
         several = len(self.classes) > 1
         if several:
             found = copies(found, self.classes, count, apart=is_apart)
@@ -280,7 +287,7 @@ class Continuous:
             parts.append(timed(in_columns_of_all(own, member, *more), plan, member.watermark, self.ahead))
         return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
 
-    def _looked_at(self, events: DataFrame, apart: Column | None) -> DataFrame:
+    def _looked_at(self, events: DataFrame, apart: Column | None, dropped: str) -> DataFrame:
         """The events that some query looks at, with their letters; others without a time or a type are counted. Rows
         that are `apart` stay.
         """
@@ -290,7 +297,7 @@ class Continuous:
         kept = F.lit(False) if apart is None else apart
         type_ = types[0] if types else None
         counts, are_rows = absent(time, type_, None if apart is None else ~apart), PASSED in events.columns
-        found = events.observe(self._dropped(are_rows), *counts)
+        found = events.observe(dropped, *counts)
         known = reduce(and_, (F.col(quote_name(name)).isNotNull() for name in self.streamed.stream.required))
         columns = [quote_name(name) for name, _ in self.plan.stream.given]
         of_type = None if type_ is None else f"CAST({quote_name(type_)} AS STRING)"
@@ -301,13 +308,14 @@ class Continuous:
             return found
         return found.where(kept | has_letter(len(letters)))
 
-    def _dropped(self, of_rows: bool) -> str:
-        return f"dropped of {'rows of ' if of_rows else ''}{self.streamed.stream.name}"
+    @property
+    def _dropped(self) -> str:
+        return f"dropped of {self.streamed.stream.name}"
 
     @property
     def observations(self) -> tuple[str, ...]:
         """What Spark calls the counts of those that are no events."""
-        return tuple(self._dropped(of_rows) for of_rows in (False, True))
+        return (self._dropped, *(f"{self._dropped}: {taking.stream}" for taking in self.taking))
 
     def _any_bucket(self, content: Column) -> Column:
         """For what is passed on, some bucket's key: all tasks have a share of it."""
