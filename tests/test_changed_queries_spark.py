@@ -87,7 +87,7 @@ def test_queries_are_changed_once_however_the_first_micro_batch_ends(
     new, file = Changed(spark, tmp_path, text), tmp_path / "checkpoint" / checkpoint.FILE
     before = file.read_text()
     with monkeypatch.context() as killed:
-        killed.setattr(Continuous, "rows", _fails)
+        killed.setattr(Continuous, "told", _fails)
         with pytest.raises(JobError, match="killed"):
             new.run()
     assert (file.read_text(), new.told) == (before, [])

@@ -238,7 +238,7 @@ SAID = [
     ("why, of both", ["why", "--query", "mixed"], "v (s.A)"),
     ("statistics", ["analyze"], "stream t: "),
     ("an explanation", ["explain"], "source           the rows of the query q"),
-    ("a stream of Spark's", ["explain"], "cannot be one, for the events of t are the rows of q"),
+    ("a stream of Spark's", ["explain"], "as a stream      an event takes"),
     ("a graph", ["explain", "--format", "dot"], '"s/q" -> "t/r/start" [label="t", style=dotted];'),
     ("a picture", ["explain", "--format", "svg"], "stream s+t: t has the rows of q"),
     ("a page", ["explain", "--format", "html"], "<h2>t: the rows of q</h2>"),

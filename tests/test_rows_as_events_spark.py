@@ -141,12 +141,6 @@ def test_some_matches_of_a_query_over_rows_are_shown(spark: SparkSession, given:
     spark.catalog.clearCache()
 
 
-def test_a_stream_of_rows_is_no_stream_of_sparks(spark: SparkSession, given: pa.Table, tmp_path: Path) -> None:
-    job = names_of_job(PROGRAM)["JOB"]
-    with pytest.raises(JobError, match="query again looks at stream found, which has the rows of query pairs"):
-        job.stream(spark, str(tmp_path / "checkpoint"), lambda *_: None, spark.createDataFrame(given))
-
-
 @pytest.mark.long
 def test_the_queries_over_events_of_such_a_program_are_a_stream(
     spark: SparkSession, given: pa.Table, tmp_path: Path

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
 import cepc
+from cepc.cli import cepc as command
 from cepc.passes.strategy import strategy
 from cepc.planning import plan_program
 from cepc.planning.plan import stream_plan
@@ -25,7 +27,11 @@ from cepc.running.loading import Loading, RowsAsEvents
 from cepc_runtime.events.grouped import ticks_of
 from cepc_runtime.parts.classes import Class
 from cepc_runtime.plan.windows import Sessions
+from cepc_runtime.spark.errors import SPARK_ERRORS
 from cepc_runtime.spark.rows import result_columns
+from cepc_runtime.spark.schema import JobError
+from cepc_runtime.spark.streaming import checkpoint
+from cepc_runtime.spark.streaming.chain import chained, chains
 from cepc_runtime.spark.streaming.run import wait
 from cepc_runtime.spark.streaming.sinks import Directories
 from cepc_runtime.sql.types import to_arrow
@@ -33,6 +39,7 @@ from cepc_runtime.streaming.decision import rows_behind
 from cepc_runtime.streaming.program import Program
 from cepc_runtime.streaming.ticks import END
 from tests.equivalence import ABOUT, Refused, same
+from tests.faults.local import LocalStore
 from tests.generated_jobs import names_of_job
 from tests.programs import between_neighbours, cases, streamed
 from tests.properties import NOTHING, Seen, hold
@@ -44,9 +51,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from cepc_runtime.plan.physical import PhysicalPlan
+    from cepc_runtime.spark.streaming.query import Continuous
+    from cepc_runtime.spark.streaming.run import Running
+    from cepc_runtime.spark.streaming.sinks import Sink
     from tests.programs import Case, Make
     from tests.several_streams import Compiled
 
@@ -165,21 +175,29 @@ def test_rows_of_queries_over_rows_are_those_of_a_batch(kind: str) -> None:
 
 # ---- on Spark --------------------------------------------------------------------------------------------------------
 
-PROGRAM = """STREAM logins (at TIMESTAMP, kind STRING, account BIGINT, address STRING, cost DECIMAL(9, 2))
+FEW = """STREAM logins (at TIMESTAMP, kind STRING, account BIGINT, address STRING, cost DECIMAL(9, 2))
 EVENT TIME at WATERMARK 20 SECONDS
 EVENT TYPE kind IN ('Failed', 'Changed');
 
 QUERY bursts RETURN MATCH account, FIRST(f).address AS address, SUM(f.cost) AS cost
   PATTERN Failed{3} f WHERE [account] SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN 1 MINUTE;
-QUERY minutes RETURN account, COUNT(*) AS n, SUM(f.cost) AS cost PATTERN Failed f GROUP BY account WITHIN 1 MINUTE;
 
-STREAM alarms (network AS SUBSTRING(address, 1, 2), side AS IF(network = '10', 'Inside', IF(network = '77', 'Outside', NULL)))
+STREAM alarms (
+  network AS SUBSTRING(address, 1, 2), side AS IF(network = '10', 'Inside', IF(network = '77', 'Outside', NULL))
+)
 EVENT TYPE side IN ('Inside', 'Outside') FROM QUERY bursts;
 
-QUERY attacked RETURN MATCH account, a.address AS began, b.match_end AS again
-  PATTERN SEQ(Inside a, NOT Changed, Outside b) WHERE [account] WITHIN 10 MINUTES;
 QUERY pairs RETURN MATCH account, a.cost, b.cost AS more PATTERN SEQ(Inside a, Inside b) WHERE [account] AND a.cost <= b.cost
   SELECT NEXT WITHIN 5 MINUTES;
+"""
+BOTH = f"""{FEW}
+QUERY attacked RETURN MATCH account, a.address AS began, b.match_end AS again
+  PATTERN SEQ(Inside a, NOT Changed, Outside b) WHERE [account] WITHIN 10 MINUTES;
+"""
+MANY = (
+    BOTH
+    + """
+QUERY minutes RETURN account, COUNT(*) AS n, SUM(f.cost) AS cost PATTERN Failed f GROUP BY account WITHIN 1 MINUTE;
 QUERY by_network RETURN network, COUNT(*) AS bursts, MAX(a.cost) AS most PATTERN OR(Inside a, Outside) GROUP BY network
   WITHIN 5 MINUTES SLIDE 1 MINUTE;
 
@@ -193,6 +211,7 @@ STREAM busy EVENT TIME window_start FROM QUERY minutes;
 QUERY busier RETURN MATCH account, MAX(b.n) AS most, COUNT(b) AS minutes PATTERN busy{2,} b
   WHERE [account] AND COALESCE(b.n >= PREV(b).n, TRUE) SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN 10 MINUTES;
 """
+)
 START = datetime(1969, 12, 31, 23, 47, tzinfo=UTC)
 SCHEMA = pa.schema([
     ("at", pa.timestamp("us", "UTC")), ("kind", pa.string()), ("account", pa.int64()), ("address", pa.string()),
@@ -224,17 +243,22 @@ def put(folder: Path, number: int, rows: list[dict[str, Any]]) -> None:
 
 
 class Job:
-    def __init__(self, spark: SparkSession, folder: Path, text: str = PROGRAM) -> None:
+    """The program over files that come one by one, each a micro-batch."""
+
+    def __init__(self, spark: SparkSession, folder: Path, text: str) -> None:
         self.spark, self.folder, self.job = spark, folder, names_of_job(text)["JOB"]
         self.lines: list[dict[str, Any]] = []
 
-    def run(self, flush: bool = False, by_spark: bool = False, queries: list[str] | None = None) -> None:
+    def start(self, sink: Sink, queries: list[str] | None = None) -> Running:
         source = self.spark.readStream.schema(self.job.streams[0].schema).option("maxFilesPerTrigger", "1")
-        sink = Directories(str(self.folder / "out"), "parquet", {"compression": "snappy"} if by_spark else {})
         (running,) = self.job.stream(
             self.spark, str(self.folder / "checkpoint"), sink, source.parquet(str(self.folder / "in")), queries,
             trigger="available-now", buckets=3, late=str(self.folder / "late"),
         )  # fmt: skip
+        return running  # type: ignore[no-any-return]
+
+    def run(self, flush: bool = False, queries: list[str] | None = None) -> None:
+        running = self.start(Directories(str(self.folder / "out"), "parquet"), queries)
         wait([running], self.lines.append)
         if flush:
             running.flush(self.lines.append)
@@ -245,27 +269,196 @@ class Job:
         return found
 
 
-@pytest.mark.parametrize("by_spark", [False, pytest.param(True, marks=pytest.mark.long)])
-def test_rows_are_those_of_a_batch_each_once(spark: SparkSession, tmp_path: Path, by_spark: bool) -> None:
-    rows = events()
-    for number in range(3):
-        put(tmp_path / "in", number, rows[number * 400 : (number + 1) * 400])
-    job = Job(spark, tmp_path)
-    job.run(by_spark=by_spark)
-    put(tmp_path / "in", 3, [*rows[1200:], {**rows[0], "kind": "Failed", "account": 3}])  # which is late
-    job.run(flush=True, by_spark=by_spark)
+def expected_of(text: str, rows: list[dict[str, Any]]) -> dict[str, pa.Table]:
+    found = cepc.compile(text).run(pa.Table.from_pylist(rows, schema=SCHEMA))
+    assert all(table.num_rows for table in found.values()), {query: table.num_rows for query, table in found.items()}
+    return dict(found)
 
-    expected = cepc.compile(PROGRAM).run(pa.Table.from_pylist(rows, schema=SCHEMA))
+
+@pytest.mark.spark
+def test_a_row_is_an_event_in_the_micro_batch_in_which_it_is_known(spark: SparkSession, tmp_path: Path) -> None:
+    rows = events(500)
+    for number in range(2):
+        put(tmp_path / "in", number, rows[number * 250 : (number + 1) * 250])
+    job = Job(spark, tmp_path, FEW)
+    job.run(flush=True)
+    expected = expected_of(FEW, rows)
     for query, table in expected.items():
-        print(query, table.num_rows)
-    for line in job.lines:
-        print({k: line.get(k) for k in ("batch", "rows", "ms", "state_rows", "buckets")})
-        assert table.num_rows, query
         assert same(job.rows(query, table.schema), table.to_pylist(), ABOUT), query
     out = [line["out"] for line in job.lines]
     assert {query: sum(one[query] for one in out) for query in expected} == {q: t.num_rows for q, t in expected.items()}
+    assert all(out[1].values())  # with the second file
+    untyped = sum(row["kind"] is None for row in rows)
+    assert sum(line.get("without_type", 0) for line in job.lines) > untyped  # of rows as well
+
+
+@pytest.mark.spark
+@pytest.mark.long
+def test_rows_of_many_links_are_those_of_a_batch_each_once(spark: SparkSession, tmp_path: Path) -> None:
+    rows = events()
+    for number in range(3):
+        put(tmp_path / "in", number, rows[number * 400 : (number + 1) * 400])
+    job = Job(spark, tmp_path, MANY)
+    job.run()
+    put(tmp_path / "in", 3, [*rows[1200:], {**rows[0], "kind": "Failed", "account": 3}])  # which is late
+    job.run(flush=True)  # goes on from the checkpoint
+
+    for query, table in expected_of(MANY, rows).items():
+        assert same(job.rows(query, table.schema), table.to_pylist(), ABOUT), query
+    out = [line["out"] for line in job.lines]
     assert all(any(one[query] for one in out[:-1]) for query in ("rising", "attacked", "pairs"))  # before the end
     late = [json.loads(line) for file in (tmp_path / "late").rglob("part-*") for line in file.read_text().splitlines()]
     assert {one["reason"] for one in late} == {"late"}
     assert sum(line.get("late", 0) for line in job.lines) == len(late)
     assert all(one["event"]["account"] == 3 for one in late)
+
+
+@pytest.mark.spark
+@pytest.mark.long
+def test_a_micro_batch_that_is_repeated_gives_the_same_rows(spark: SparkSession, tmp_path: Path) -> None:
+    rows = events(800)
+    for number in range(2):
+        put(tmp_path / "in", number, rows[number * 400 : (number + 1) * 400])
+    job, found, failing = Job(spark, tmp_path, BOTH), dict[tuple[str, int], list[dict[str, Any]]](), [1]
+
+    def sink(query: str, frame: DataFrame, batch: int) -> None:
+        if query == "attacked" and batch in failing:
+            failing.clear()
+            raise RuntimeError("the place for it is full")
+        table = frame.toArrow().to_pylist()
+        assert found.setdefault((query, batch), table) == table or same(found[query, batch], table, ABOUT)
+
+    with pytest.raises(SPARK_ERRORS):
+        wait([job.start(sink)], job.lines.append)
+    assert not failing
+    running = job.start(sink)
+    wait([running], job.lines.append)
+    running.flush(job.lines.append)
+    for query, table in expected_of(BOTH, rows).items():
+        all_rows = [row for (name, _), own in found.items() if name == query for row in own]
+        assert same(all_rows, table.to_pylist(), ABOUT), query
+
+
+@pytest.mark.spark
+@pytest.mark.long
+def test_a_query_whose_rows_are_events_alone_runs_and_is_not_written(spark: SparkSession, tmp_path: Path) -> None:
+    rows = events(600)
+    put(tmp_path / "in", 0, rows)
+    job = Job(spark, tmp_path, BOTH)
+    job.run(queries=["attacked"])
+    with pytest.raises(JobError, match="is the checkpoint of another program: queries for their rows as events alone"):
+        job.start(Directories(str(tmp_path / "out"), "parquet"), ["bursts", "attacked"])
+    job.run(flush=True, queries=["attacked"])
+    table = expected_of(BOTH, rows)["attacked"]
+    assert same(job.rows("attacked", table.schema), table.to_pylist(), ABOUT)
+    assert not {"bursts", "pairs"} & {one.name for one in (tmp_path / "out").iterdir()}
+    assert {query for line in job.lines for query in line["out"]} == {"attacked"}
+
+
+# ---- what is refused, and what is told -------------------------------------------------------------------------------
+
+
+def chain(text: str, queries: list[str] | None = None) -> Continuous:
+    (streams,) = chains([part.streamed for part in names_of_job(text)["JOB"].parts])
+    names = [name for one in streams for name in one.stream.queries]
+    return chained(streams, names, queries or names, 3, 86_400_000)
+
+
+@pytest.mark.parametrize(
+    ("event_time", "query"),
+    [
+        ("at", "RETURN MATCH f.at AS at PATTERN Failed f WITHIN 1 MINUTE"),
+        ("last", "RETURN account, MAX(f.at) AS last PATTERN Failed f GROUP BY account WITHIN 1 MINUTE"),
+        ("window_start", "RETURN account, COUNT(*) AS n PATTERN Failed f GROUP BY account WITHIN SESSION 1 MINUTE"),
+    ],
+)
+def test_an_event_time_of_which_nothing_says_how_early_it_may_be_is_refused(event_time: str, query: str) -> None:
+    stream = FEW[: FEW.index("QUERY")]
+    text = f"""{stream}QUERY q {query};
+STREAM t EVENT TIME {event_time} FROM QUERY q; QUERY r RETURN COUNT(*) AS n PATTERN t WITHIN 1 HOUR;"""
+    end = "match_end" if "MATCH" in query else "window_end"
+    said = f"stream t has {event_time} of the rows of query q as its event time, .* write EVENT TIME {end}, or"
+    with pytest.raises(JobError, match=said):
+        chain(text)
+    assert len(chain(text.replace(f"STREAM t EVENT TIME {event_time}", f"STREAM t EVENT TIME {end}")).links) == 2
+
+
+@pytest.mark.parametrize(
+    ("event_time", "query", "behind"),
+    [
+        ("match_end", "RETURN MATCH * PATTERN SEQ(A, B) WITHIN 10 s", 0),
+        ("match_start", "RETURN MATCH * PATTERN SEQ(A, B) WITHIN 10 s", 9),
+        ("match_end", "RETURN MATCH * PATTERN SEQ(A, NOT B WITHIN 5 s) WITHIN 10 s", 4),
+        ("match_end", "RETURN MATCH * PATTERN SEQ(A, C, NOT B) WITHIN 10 s", 9),
+        ("match_end", "RETURN MATCH * PATTERN A+ SELECT NEXT AFTER MATCH SKIP PAST LAST EVENT WITHIN 10 s", 9),
+        ("window_end", "RETURN COUNT(*) AS n PATTERN A WITHIN 10 s SLIDE 5 s", -1),
+        ("window_start", "RETURN COUNT(*) AS n PATTERN A WITHIN 10 s SLIDE 5 s", 9),
+        ("window_end", "RETURN COUNT(*) AS n PATTERN SEQ(A, NOT B WITHIN 5 s) WITHIN 10 s", 3),
+        ("window_end", "RETURN COUNT(*) AS n PATTERN A WITHIN SESSION 10 s", -1),
+        ("window_start", "RETURN COUNT(*) AS n PATTERN A WITHIN SESSION 10 s", None),
+    ],
+)
+def test_how_far_rows_may_be_behind_the_watermark(event_time: str, query: str, behind: int | None) -> None:
+    """And so early one comes: for some events and watermarks a row to come has just that time."""
+    stream = "STREAM s (at BIGINT, kind STRING) EVENT TIME at UNIT s EVENT TYPE kind IN ('A', 'B', 'C');\n"
+    (plan,) = plan_program(compile_text(f"{stream}QUERY q {query};").program).plans
+    assert rows_behind(strategy(plan, "stream").queries[0], event_time) == behind
+
+
+def test_streams_that_look_at_rows_of_several_are_one_chain() -> None:
+    minute = 60_000_000
+    found = {
+        link.streamed.stream.name: (link.link.behind, {one.stream: one.again for one in link.taking})
+        for link in chain(MANY).links
+    }
+    assert found == {
+        "logins": (0, {}),
+        "alarms": (minute - 1, {"alarms": True}),
+        "totals": (minute - 2, {"totals": False}),
+        "busy": (minute - 1, {"busy": True}),
+        "logins+alarms": (minute - 1, {"alarms": True}),
+        "logins+alarms+busy": (minute - 1, {"alarms": False, "busy": False}),
+    }
+
+
+def test_a_chain_is_not_changed_for_other_queries(tmp_path: Path) -> None:
+    folder = str(tmp_path)
+    checkpoint.claim(LocalStore(), folder, chain(FEW))
+    for log in ("offsets", "commits"):
+        (tmp_path / log).mkdir()
+        (tmp_path / log / "0").write_text('v1\n{"batchWatermarkMs": 0}\n{"logOffset": 0}\n')
+    checkpoint.claim(LocalStore(), folder, chain(FEW))
+    other = FEW.replace("WITHIN 5 MINUTES", "WITHIN 6 MINUTES")
+    with pytest.raises(JobError, match="query pairs "):
+        checkpoint.claim(LocalStore(), folder, chain(other))
+    with pytest.raises(JobError, match=r"the streams alarms go with .* --change does not know streams with rows"):
+        checkpoint.claim(LocalStore(), folder, chain(other), change=True)
+    renamed = FEW.replace("network AS SUBSTRING(address, 1, 2)", "network AS SUBSTRING(address, 2, 2)")
+    with pytest.raises(JobError, match=r"column alarms\.network was"):
+        checkpoint.claim(LocalStore(), folder, chain(renamed))
+
+
+@pytest.mark.parametrize(
+    ("clause", "said"),
+    [
+        (
+            "",
+            "as a stream      its events are rows, and its watermark is less than 1 minute behind, as far as these may be",
+        ),
+        (
+            "EVENT TIME at",
+            "as a stream      cannot be one, for nothing says how early a row may be that is among its events",
+        ),
+    ],
+)
+def test_an_explanation_says_how_far_a_stream_of_rows_is_behind(clause: str, said: str, tmp_path: Path) -> None:
+    text = FEW.replace("FROM QUERY bursts", f"{clause} FROM QUERY bursts").replace(
+        "AS cost", "AS cost, MAX(f.at) AS at"
+    )
+    text = text.replace(
+        "EVENT TYPE side IN ('Inside', 'Outside') EVENT TIME at",
+        "EVENT TIME at EVENT TYPE side IN ('Inside', 'Outside')",
+    )
+    (tmp_path / "p.cep").write_text(text)
+    done = CliRunner().invoke(command, ["explain", str(tmp_path / "p.cep")])
+    assert said in done.output, done.output

@@ -15,7 +15,7 @@ import pytest
 from cepc_runtime.spark.forms import InFiles, Placed
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.streaming import one_machine
-from cepc_runtime.spark.streaming.blobs import DEAD, LATE
+from cepc_runtime.spark.streaming.blobs import DEAD, LATE, contents
 from cepc_runtime.spark.streaming.one_machine import OneMachine, TellsFiles, told
 from tests.equivalence import compile_text
 from tests.programs import Case, cases, streamed
@@ -63,9 +63,9 @@ def test_directories_of_micro_batches_have_the_rows_of_a_batch(
 
         def written(stream: Stream) -> dict[int, Rows]:
             nonlocal made
-            plan, found = stream.answering.program.plan, told(map(pa.py_buffer, stream.told))
+            plan, found = stream.answering.program.plan, told(contents(0, map(pa.scalar, stream.told)))
             made += sum(map(len, found.files.values()))
-            own.write(found, plan, f"batch={next(batches)}")
+            own.write([found], [plan], f"batch={next(batches)}")
             assert not own.unfinished.exists()
             return {number: rows_in(own.output / query.name) for number, query in enumerate(plan.queries)}
 
@@ -103,7 +103,7 @@ def test_a_micro_batch_that_is_written_again_has_its_rows_and_lost_events_once(
             *tells.all_of([(0, tables(1)), (0, tables(2))], {LATE: ["a", "é"]}, "{}"),
             *tells.all_of([(0, tables(3))], {DEAD: ["no event"]}, "{}"),
         ]
-        own.write(told(map(pa.py_buffer, blobs)), plan, "batch=7")
+        own.write([told(map(pa.py_buffer, blobs))], [plan], "batch=7")
     assert sorted(row["n"] for row in rows_in(tmp_path / "out/q")) == [1, 1, 2, 2, 3, 3]
     for name, lines in (("late", ["a", "é"]), ("dead", ["no event"])):
         place = tmp_path / name / "batch=7"
@@ -116,7 +116,7 @@ def test_a_micro_batch_that_is_written_again_has_its_rows_and_lost_events_once(
 
 def test_a_micro_batch_without_rows_has_no_directory(tmp_path: Path) -> None:
     plan, own = plain(), machine(tmp_path)
-    own.write(told(map(pa.py_buffer, TellsFiles(plan, own.form).all_of([], {}, "{}"))), plan, "batch=0")
+    own.write([told(map(pa.py_buffer, TellsFiles(plan, own.form).all_of([], {}, "{}")))], [plan], "batch=0")
     assert not list(tmp_path.iterdir())
 
 
@@ -133,7 +133,7 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path, monkeypatch: py
     (tmp_path / "out" / "q").write_text("a file")
     blobs = TellsFiles(plan, own.form).all_of([(0, tables(1))], {}, "{}")
     with pytest.raises(JobError, match=r"/out/q/_batch=0 cannot be written: Not a directory; the same command goes on"):
-        own.write(told(map(pa.py_buffer, blobs)), plan, "batch=0")
+        own.write([told(map(pa.py_buffer, blobs))], [plan], "batch=0")
     monkeypatch.setattr(one_machine, "HANDED_ON", 0)
     (tmp_path / "out" / "_unfinished").write_text("a file")
     (error,) = TellsFiles(plan, own.form).all_of([(0, tables(1))], {}, "{}")

@@ -28,8 +28,22 @@ from cepc_runtime.plan.as_json import to_text
 from cepc_runtime.spark.events import CLASS
 from cepc_runtime.spark.forms import IN_ROWS
 from cepc_runtime.spark.rows import BATCH, ERROR, Packing, layout_of, result_columns
-from cepc_runtime.spark.streaming.blobs import AHEAD, BUCKET, LATE, METRICS, notes, pack, unpack
-from cepc_runtime.spark.streaming.operator import Answering
+from cepc_runtime.spark.streaming.blobs import (
+    AHEAD,
+    BUCKET,
+    EARLY,
+    KIND,
+    LATE,
+    METRICS,
+    NO_EVENT,
+    TAKEN,
+    contents,
+    notes,
+    pack,
+    told_by,
+    unpack,
+)  # fmt: skip
+from cepc_runtime.spark.streaming.operator import Answering, Blob
 from cepc_runtime.spark.streaming.records import MALFORMED
 from cepc_runtime.spark.streaming.spread import keys, spark_hash, tasks, usual_buckets
 from cepc_runtime.spark.streaming.time import SHIFT, timer_for, watermark_in_ticks
@@ -103,10 +117,10 @@ class Stream:
         """The buckets that have not had anything to do since queries were changed."""
 
     def batch(self, events: pa.Table, shown: int) -> None:
-        blobs: dict[int, list[tuple[bool, bytes]]] = defaultdict(list)
+        blobs: dict[int, list[Blob]] = defaultdict(list)
         for batch in pack(events.to_batches()):
-            for bucket, ahead, blob in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                blobs[bucket].append((ahead, blob))
+            for bucket, kind, blob in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                blobs[bucket].append((kind, blob))
         expired = [bucket for bucket, timer in self.timers.items() if timer is not None and timer <= shown]
         stream = self.answering.program.plan.stream
         self.told = []
@@ -118,7 +132,7 @@ class Stream:
         for bucket in list(self.states):
             self._step(bucket, [], END)
 
-    def _step(self, bucket: int, blobs: list[tuple[bool, bytes]], watermark: int) -> None:
+    def _step(self, bucket: int, blobs: list[Blob], watermark: int) -> None:
         plan = self.answering.program.plan
         done = self.answering.step(bucket, self.states.get(bucket), blobs, watermark)
         was = None if done.was_due is None else timer_for(plan.stream, done.was_due)
@@ -134,8 +148,8 @@ class Stream:
 
     def _take(self, plan: PhysicalPlan, blobs: list[bytes]) -> None:
         layout = layout_of(plan)
-        for blob in blobs:
-            for row in pa.ipc.read_record_batch(pa.py_buffer(blob), Packing.of(layout).schema).to_pylist():
+        for found in contents(0, map(pa.scalar, blobs)):
+            for row in pa.ipc.read_record_batch(found, Packing.of(layout).schema).to_pylist():
                 what, values = row["query"], list(row.values())[2:]
                 if what.isdigit():
                     number = int(what)
@@ -213,10 +227,10 @@ def test_the_shape_of_a_packed_batch_is_kept() -> None:
     })  # fmt: skip
     found: dict[Any, Any] = {}
     for batch in pack(events.to_batches()):
-        for bucket, ahead, blob in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+        for bucket, kind, blob in zip(*(column.to_pylist() for column in batch.columns), strict=True):
             schema = pa.schema(list(events.schema)[2:])
-            found[bucket, ahead] = pa.ipc.read_record_batch(pa.py_buffer(blob), schema).column(0).to_pylist()
-    assert found == {(0, False): [None], (1, False): [2**60 + 1], (1, True): [3]}
+            found[bucket, kind] = pa.ipc.read_record_batch(pa.py_buffer(blob), schema).column(0).to_pylist()
+    assert found == {(0, TAKEN): [None], (1, TAKEN): [2**60 + 1], (1, EARLY): [3]}
 
 
 def test_records_that_are_no_events_travel_beside_the_events_of_their_bucket() -> None:
@@ -225,9 +239,9 @@ def test_records_that_are_no_events_travel_beside_the_events_of_their_bucket() -
         MALFORMED: pa.array([None, '{"reason": "it is not JSON"}', None]), "x": pa.array([1, None, 3]),
     })  # fmt: skip
     (dead, packed) = pack(events.to_batches())
-    assert dead.to_pylist() == [{BUCKET: 0, AHEAD: None, "blob": b'{"reason": "it is not JSON"}'}]
+    assert dead.to_pylist() == [{BUCKET: 0, KIND: NO_EVENT, "blob": b'{"reason": "it is not JSON"}'}]
     (one,) = packed.to_pylist()
-    assert (one[BUCKET], one[AHEAD]) == (1, False)
+    assert (one[BUCKET], one[KIND]) == (1, TAKEN)
     assert pa.ipc.read_record_batch(pa.py_buffer(one["blob"]), pa.schema({"x": pa.int64()})).to_pylist() == [
         {"x": 1},
         {"x": 3},
@@ -272,9 +286,9 @@ def test_a_late_event_is_written_as_json_that_reads_as_the_same_event(type_: str
     values = {"at": [MOMENT, MOMENT], "x": [value, None]}
     events = pa.table([pa.array(values.get(f.name, [1, 1]), f.type) for f in answering.schema], answering.schema)
     (batch,) = events.to_batches()
-    done = answering.step(0, None, [(True, batch.serialize().to_pybytes())], 0)
+    done = answering.step(0, None, [(EARLY, batch.serialize().to_pybytes())], 0)
     schema = Packing.of(layout_of(plan)).schema
-    rows = [pa.ipc.read_record_batch(pa.py_buffer(blob), schema) for blob in done.rows]
+    rows = [pa.ipc.read_record_batch(found, schema) for found in contents(0, map(pa.scalar, done.rows))]
     (notes_of_late,) = [batch.column(1).to_pylist() for batch in rows if batch.column(0)[0].as_py() == LATE]
     lines = [json.loads(text, parse_float=Exact, parse_constant=pytest.fail) for text in notes_of_late]
     assert [line["event"]["x"] for line in lines] == [written, None]
@@ -310,7 +324,7 @@ def test_rows_of_many_buckets_come_in_few_batches_and_in_their_order() -> None:
     plan = compile_text(PLAIN).plan
     packing = Packing.of(layout_of(plan))
     texts = [[str(bucket)] * size for bucket, size in enumerate((1, 3, BATCH - 1, 2, BATCH, 1, 1))]
-    blobs = [notes(packing, METRICS, one).serialize().to_pybytes() for one in texts]
-    found = list(unpack(packing)([pa.record_batch({"blob": pa.array(blobs, pa.binary())})]))
+    blobs = [told_by(0, notes(packing, METRICS, one).serialize().to_pybytes()) for one in texts]
+    found = list(unpack(packing, 0)([pa.record_batch({"blob": pa.array(blobs, pa.binary())})]))
     assert [batch.num_rows for batch in found] == [4, BATCH - 1, 2, BATCH, 2]
     assert pa.Table.from_batches(found).column(ERROR).to_pylist() == [text for one in texts for text in one]

@@ -797,7 +797,7 @@ def test_every_event_moves_the_watermark_and_no_filter_stands_before_it(
     (tmp_path / "in").mkdir()
     job = Job(spark, tmp_path)
     frame = read_stream(spark, job.streamed.stream, "parquet", str(tmp_path / "in"), {})
-    job.what.rows({job.streamed.stream.name: frame}).explain()
+    job.what.told({job.streamed.stream.name: frame}).explain()
     after, mark, before = capsys.readouterr().out.partition("EventTimeWatermark")
     assert mark
     assert "Filter" in after

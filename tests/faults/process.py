@@ -28,7 +28,7 @@ from cepc_runtime.spark.rows import Packing, layout_of, result_columns
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.sinks import path_of
 from cepc_runtime.spark.streaming import checkpoint
-from cepc_runtime.spark.streaming.blobs import pack
+from cepc_runtime.spark.streaming.blobs import contents, pack
 from cepc_runtime.spark.streaming.intact import check_intact, remove_lost_sums
 from cepc_runtime.spark.streaming.lease import NAME, Holder, Lease, take
 from cepc_runtime.spark.streaming.operator import Answering
@@ -185,7 +185,7 @@ class Job:
         self.writes += 1
         plan = answering().program.plan
         schema = Packing.of(layout_of(plan)).schema
-        tables = [pa.ipc.read_record_batch(pa.py_buffer(blob), schema) for blob in blobs]
+        tables = [pa.ipc.read_record_batch(found, schema) for found in contents(0, map(pa.scalar, blobs))]
         rows = [row for table in tables for row in table.to_pylist()]
         alike: dict[Any, list[tuple[Path, list[dict[str, Any]]]]] = {}
         for number, query in enumerate(plan.queries):
@@ -255,11 +255,11 @@ class Job:
         return found
 
 
-def _blobs(events: pa.Table) -> dict[int, list[tuple[bool, bytes]]]:
-    found: dict[int, list[tuple[bool, bytes]]] = {}
+def _blobs(events: pa.Table) -> dict[int, list[tuple[int, bytes]]]:
+    found: dict[int, list[tuple[int, bytes]]] = {}
     for batch in pack(events.to_batches()):
-        for bucket, ahead, blob in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            found.setdefault(bucket, []).append((ahead, blob))
+        for bucket, kind, blob in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            found.setdefault(bucket, []).append((kind, blob))
     return found
 
 

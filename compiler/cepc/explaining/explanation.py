@@ -20,7 +20,7 @@ from .joined import joined
 from .obstacles import obstacles
 from .sketches import conditions_of, end_of, sketch_of_pattern, sketch_of_states
 from .strategies import explained
-from .stream_state import stream_state
+from .stream_state import behind, stream_state
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -104,13 +104,16 @@ class Explanation:
 
 def explain(program: model.CheckedProgram, shared: SharedPlans) -> tuple[Explanation, ...]:
     """An explanation of each stream that has queries."""
+    rows_behind = behind(program, (workload.plan for workload in shared.workloads))
     return tuple(
-        _explanation(program, workload, context)
+        _explanation(program, workload, context, rows_behind[workload.plan.stream.name])
         for workload, context in zip(shared.workloads, shared.contexts, strict=True)
     )
 
 
-def _explanation(program: model.CheckedProgram, workload: Workload, context: Context) -> Explanation:
+def _explanation(
+    program: model.CheckedProgram, workload: Workload, context: Context, rows_behind: int | None
+) -> Explanation:
     plan, stream = workload.plan, program.stream(workload.plan.stream.name)
     alone, together = loads(workload, context)
     sizes = {size.query: size for size in state_size(strategy(plan, "stream"))}
@@ -118,7 +121,7 @@ def _explanation(program: model.CheckedProgram, workload: Workload, context: Con
     of_parts = {name: found for one in joined(workload) for name, found in one.drawn}
     asked = {query.name: query for query in program.queries}
     rows = tuple((one.name, one.query.name) for one in program.members(stream.name) if one.query is not None)
-    around = _Around(stream, workload, context, {} if rows else sizes, of_parts, rows)
+    around = _Around(stream, workload, context, sizes, of_parts, rows_behind)
     return Explanation(
         plan.stream.name,
         tuple(
@@ -151,7 +154,7 @@ def parts(workload: Workload) -> tuple[SharedPart, ...]:
 @dataclass(frozen=True, slots=True)
 class _Around:
     """What queries of a stream are explained with: the state that each keeps in a stream, and drawings of what is
-    joined, by names of queries; the streams of rows that it stands for.
+    joined, by names of queries; how far the stream is behind the watermark, as `stream_state` has it.
     """
 
     stream: model.Stream
@@ -159,7 +162,7 @@ class _Around:
     context: Context
     sizes: Mapping[str, QuerySize]
     of_parts: Mapping[str, Drawn]
-    rows: tuple[tuple[str, str], ...] = ()
+    rows_behind: int | None
 
 
 def _execution(
@@ -175,7 +178,7 @@ def _execution(
     alone = load(single, context.rates, context.model, context.second)
     states_of = automaton or of_parts or places(query)
     shown = window(query, stream)
-    keeps = tuple(stream_state(size, query, stream, around.rows))
+    keeps = tuple(stream_state(size, query, stream, around.rows_behind))
     sketch, states = _sketches(asked, stream, automaton, of_parts, states_of)
     along = None if automaton else states_of
     return QueryExplanation(

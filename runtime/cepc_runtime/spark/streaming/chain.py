@@ -15,7 +15,7 @@ from ...streaming.decision import rows_behind
 from ..rows import result_columns
 from ..schema import JobError
 from .blobs import Taking
-from .operator import Link
+from .operator import ChainLink
 from .query import continuous
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def chained(
         made = {source.query for one in chain for source in one.stream.sources}
         events = frozenset(q for q, name in enumerate(own.queries) if name in made)
         unwritten = frozenset(q for q, name in enumerate(own.queries) if name not in written)
-        links.append(replace(own, link=Link(number, behind, events, unwritten), taking=taking))
+        links.append(replace(own, link=ChainLink(number, behind, events, unwritten), taking=taking))
     return replace(links[0], later=tuple(_passed_on(links)[1:]))
 
 

@@ -13,8 +13,7 @@ from ..schema import JobError
 from ..sinks import path_of
 from .change import Begun, Change, begin
 from .declaration import declaration, declared_otherwise, is_declaration
-from .intact import CURE, LOGS, READS, numbers_of, watermark_done
-from .intact import PROGRAM as FILE
+from .intact import CURE, LOGS, PROGRAM, READS, numbers_of, watermark_done
 from .time import millis_of, shown
 
 if TYPE_CHECKING:
@@ -29,6 +28,7 @@ Done = TypeVar("Done")
 FORMAT: Final = 7
 _BEFORE: Final = 6
 """In which all queries see all events, and nothing is said of panes."""
+FILE: Final = PROGRAM
 DONE: Final = "done"
 """In place of the micro-batch that a flush follows, while it is under way."""
 _NAMES: Final = ("format", "stream", "queries", "buckets", "id", "flush")

@@ -53,7 +53,7 @@ Blob = tuple[int, bytes]
 
 
 @dataclass(frozen=True)
-class Link:
+class ChainLink:
     """Its place in a chain (docs/glossary.md): its `number`, how many ticks it is `behind` the watermark, of which
     queries the rows are `events` of later links, and of which they are that alone, `unwritten`.
     """
@@ -69,7 +69,7 @@ class Link:
         return f"state_{self.number}" if self.number else "state"
 
 
-ALONE: Final = Link()
+ALONE: Final = ChainLink()
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Answering:
     panes: tuple[PaneGroup, ...] = ()
     left: tuple[Letter, ...] = ()
     """Of each letter, where some query has LAG: what is asked when the events before are known."""
-    link: Link = ALONE
+    link: ChainLink = ALONE
 
     @cached_property
     def program(self) -> Program:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from ...plan.stream import Beside, Letter
     from ..forms import Form
     from .blobs import Taking
-    from .operator import Link
+    from .operator import ChainLink
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class Continuous:
     ahead: int
     since: tuple[tuple[str, int], ...] = ()
     panes: tuple[PaneGroup, ...] = ()
-    link: Link = ALONE
+    link: ChainLink = ALONE
     taking: tuple[Taking, ...] = ()
     later: tuple[Continuous, ...] = ()
 
