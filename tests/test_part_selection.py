@@ -81,3 +81,17 @@ def test_it_is_a_not_in_the_gaps(part: str, gaps: str) -> None:
     found = matches(part, given)
     assert found == matches(gaps, given)
     assert found.total() >= 12
+
+
+def test_a_way_that_is_preferred_to_the_end_is_not_taken_for_one_that_is_not() -> None:
+    """From an A to the next one lead the inner loop, if no event is between them, and the outer one, which is reluctant:
+    where something is between them, the match ends.
+    """
+    query = """QUERY q RETURN MATCH COUNT(a) AS n PATTERN CONTIGUOUS(A+ a)+? WHERE a.x > PREV(a).x SELECT NEXT
+    AFTER MATCH SKIP PAST LAST EVENT WITHIN 1 MINUTE;"""
+    rows = [{"at": at * SECOND, "kind": "A", "x": x} for at, x in enumerate((3, 3, 4))]
+    checked = check_text(f"{STREAM} {query}")
+    assert checked.program is not None
+    found = Compiled(checked, checked.program).run(pa.Table.from_pylist(rows, SCHEMA))["q"].to_pylist()
+    times = [(row["match_start"].second, row["match_end"].second, row["n"]) for row in found]
+    assert times == [(0, 0, 1), (1, 2, 2)]

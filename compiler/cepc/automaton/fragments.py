@@ -64,13 +64,21 @@ def through(first: Iterable[Way], onward: tuple[Way, ...]) -> tuple[Way, ...]:
 
 
 def weakest(ways: Iterable[Way]) -> tuple[Way, ...]:
-    """Without the ways that another one allows with fewer guards: a match stands if one derivation does."""
-    best: dict[tuple[object, ...], list[Way]] = {}
+    """Without the ways that another one allows with fewer guards: a match stands if one derivation does. A way goes for
+    one that comes later only if none stands between them, for that one would be preferred to the later one.
+    """
+    found: list[Way] = []
+    by_bare: dict[tuple[object, ...], list[Way]] = {}
     for way in ways:
-        known = best.setdefault(_bare(way), [])
-        if not any(k.guards <= way.guards for k in known):
-            known[:] = [k for k in known if not way.guards <= k.guards] + [way]
-    return tuple(way for known in best.values() for way in known)
+        alike = by_bare.setdefault(_bare(way), [])
+        if any(known.guards <= way.guards for known in alike):
+            continue
+        while alike and found[-1] is alike[-1] and way.guards <= alike[-1].guards:
+            found.pop()
+            alike.pop()
+        found.append(way)
+        alike.append(way)
+    return tuple(found)
 
 
 def _bare(way: Way) -> tuple[object, ...]:
