@@ -12,6 +12,7 @@ worth reporting.
     python bench/stream.py floor --groups 100000
     python bench/stream.py delay --groups 10000
     python bench/stream.py groups --groups 1000 --events 20000
+    python bench/stream.py rows             # what a stream of the rows of a query costs more
     python bench/stream.py buckets
     python bench/stream.py folding          # no Spark: bytes and time of one bucket, with and without
 """
@@ -45,6 +46,7 @@ from cepc.planning import plan_program
 from cepc.running.session import quiet_session
 from cepc_runtime.parts.classes import classes_of
 from cepc_runtime.spark.forms import IN_ROWS
+from cepc_runtime.spark.streaming.chain import chained
 from cepc_runtime.spark.streaming.operator import Answer, Answering
 from cepc_runtime.spark.streaming.query import Continuous, settings_of_stream
 from cepc_runtime.spark.streaming.run import Folders, start, trigger_of, wait
@@ -74,6 +76,10 @@ SEVERAL = """QUERY trends RETURN account, CAST(COUNT(*) AS DOUBLE) AS n, SUM(b.a
 QUERY pairs RETURN account, a.at AS since, c.amount PATTERN SEQ(A a, C c) WHERE [account] AND a.amount > 80 AND c.amount > 80
   WITHIN 10 SECONDS;
 """
+ROWS = """STREAM found FROM QUERY pairs;
+QUERY rising RETURN MATCH account, f.amount, g.amount AS more PATTERN SEQ(found f, found g)
+  WHERE [account] AND g.amount > f.amount SELECT NEXT WITHIN 1 MINUTE;
+"""
 SECOND = 1_000_000
 SECONDS = 60
 """Of event time in a file."""
@@ -82,13 +88,20 @@ AHEAD = 1 << 50
 """The events' times are made up: none is ahead of the clock."""
 
 
-def streamed(text: str) -> Streamed:
+def streamed(text: str) -> list[Streamed]:
     checked = check_text(text)
     assert checked.program is not None
     namespace: dict[str, Any] = {"__name__": "job"}
     exec(job_of(checked.program, checked.sources).text, namespace)
-    (found,) = (part.streamed for part in namespace["JOB"].parts)
-    return found  # type: ignore[no-any-return]
+    return [part.streamed for part in namespace["JOB"].parts]
+
+
+def whole(text: str, buckets: int, kind: type[Continuous]) -> Continuous:
+    made = streamed(text)
+    if kind is not Continuous:
+        return kind(made[0], made[0].stream.queries, buckets, AHEAD)
+    names = [name for one in made for name in one.stream.queries]
+    return chained(made, names, names, buckets, AHEAD)
 
 
 def events(batch: int, count: int, groups: int, kinds: str = "ABCD") -> pa.Table:
@@ -145,11 +158,11 @@ def ours(
     sink: Callable[[str], Sink] = lambda _: AtOnce(discard),
 ) -> float:
     """Milliseconds a micro-batch with events, without the first: the median. What Spark tells of each is `told`."""
-    made, lines = streamed(text), list[dict[str, Any]]()
+    what, lines = whole(text, buckets, kind), list[dict[str, Any]]()
     with tempfile.TemporaryDirectory() as folder:
-        what = kind(made, made.stream.queries, buckets, AHEAD)
-        frame = read(spark, source, made.stream.schema)
-        events, checkpoint = {made.stream.name: frame}, Folders(f"{folder}/checkpoint")
+        stream = what.streamed.stream
+        frame = read(spark, source, stream.schema)
+        events, checkpoint = {stream.name: frame}, Folders(f"{folder}/checkpoint")
         running = start(what, events, checkpoint, sink(f"{folder}/out"), trigger_of("available-now"))
         wait([running], lambda line: _noted(line, lines))
         if told is not None:
@@ -203,6 +216,23 @@ def by_turns(
             if turn:
                 runs.append(Turn(ms, (processor_seconds() - begun) / batches * 1000, tuple(told)))
     return found
+
+
+def with_rows(spark: SparkSession, source: Path, turns: int, batches: int) -> None:
+    """Two queries over events, and a third one over the rows of one of them, too, by turns; to files."""
+    texts = {"two queries": STREAM + SEVERAL, "and one over rows": STREAM + SEVERAL + ROWS}
+    took: dict[str, list[tuple[float, float]]] = {name: [] for name in texts}
+    for turn in range(turns + 1):
+        for name, text in texts.items():
+            begun = processor_seconds()
+            ms = ours(spark, source, text, usual_buckets(cores_of(spark)), sink=SINKS["files"])
+            if turn:
+                took[name].append((ms, (processor_seconds() - begun) / batches * 1000))
+    (ms, cpu), (more, more_cpu) = (
+        tuple(statistics.median(values) for values in zip(*runs, strict=True)) for runs in took.values()
+    )
+    print(f"with a query over rows {more / ms:.2f} times as long ({more:.0f} and {ms:.0f} ms a micro-batch)")
+    print(f"in processor time {more_cpu / cpu:.2f} times ({more_cpu:.0f} and {cpu:.0f} ms)", flush=True)
 
 
 def processor_seconds() -> float:
@@ -401,7 +431,7 @@ def folding(queries: int, windows: str, groups: int, each: int) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("floor", "delay", "groups", "buckets", "folding"))
+    parser.add_argument("what", choices=("floor", "delay", "groups", "rows", "buckets", "folding"))
     parser.add_argument("--events", type=int, default=100_000, help="in a micro-batch")
     parser.add_argument("--groups", type=int, default=10_000)
     parser.add_argument("--batches", type=int, default=5)
@@ -435,11 +465,12 @@ def main() -> int:
                 for what in columns[0]:
                     print(f"    {what}: {', '.join(f'{column[what]:.0f}' for column in columns)}")
         elif given.what == "groups":
-            whole = ours(spark, source, STREAM + ONE, 32)
-            usual = by_group(spark, source, streamed(STREAM + ONE).stream.schema)
-            print(
-                f"one call for each group: {usual / whole:.1f} times as long ({usual:.0f} and {whole:.0f} ms a micro-batch)"
-            )
+            together = ours(spark, source, STREAM + ONE, 32)
+            usual = by_group(spark, source, streamed(STREAM + ONE)[0].stream.schema)
+            ratio = f"{usual / together:.1f} times as long ({usual:.0f} and {together:.0f} ms a micro-batch)"
+            print(f"one call for each group: {ratio}")
+        elif given.what == "rows":
+            with_rows(spark, source, given.turns, given.batches)
         else:
             took = {int(n): ours(spark, source, STREAM + SEVERAL, int(n)) for n in given.buckets.split(",")}
             for buckets, ms in took.items():
