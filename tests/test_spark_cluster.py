@@ -24,6 +24,8 @@ from cepc.codegen.bundle import runtime_archive
 from cepc.java import spark_environment
 from tests.equivalence import ABOUT, same
 from tests.test_examples import NAMES, program
+from tests.test_rows_as_events_streams import FEW, expected_of, put
+from tests.test_rows_as_events_streams import events as logins
 from tests.test_spark_examples import sample, write_shuffled
 
 if TYPE_CHECKING:
@@ -52,6 +54,11 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         libraries = source.parent / f"{name}.libs"
         if libraries.exists():
             (packages / libraries.name).symlink_to(libraries)
+    google = find_spec("google.protobuf")  # which Spark's operators with state need
+    assert google is not None
+    assert google.origin is not None
+    (packages / "google").mkdir()
+    (packages / "google" / "protobuf").symlink_to(Path(google.origin).parent)
     python = folder / "python"
     python.write_text(
         "#!/bin/sh\n"
@@ -198,6 +205,34 @@ def test_a_bundle_runs_where_there_is_no_cepc(environment: dict[str, str], maste
         assert (output / name / "_SUCCESS").exists()
         assert rows.num_rows
         assert same(utc(ds.dataset(output / name).to_table()), rows.to_pylist(), ABOUT), name
+
+
+def test_a_stream_with_rows_as_events_runs_there(environment: dict[str, str], master: str, tmp_path: Path) -> None:
+    """Also the processes that Spark starts beside the driver for each operator have no cepc."""
+    (tmp_path / "p.cep").write_text(FEW)
+    subprocess.run([sys.executable, "-m", "cepc", "compile", "p.cep", "--bundle", "b"], cwd=tmp_path, check=True)
+    rows = logins(500)
+    for number in range(2):
+        put(tmp_path / "in", number, rows[number * 250 : (number + 1) * 250])
+    folders = ("--checkpoint", str(tmp_path / "ck"), "--input", str(tmp_path / "in"), "--output", str(tmp_path / "out"))
+    how = (
+        "--mode",
+        "stream",
+        "--trigger",
+        "available-now",
+        "--flush",
+        "--buckets",
+        "4",
+        "--option",
+        "maxFilesPerTrigger=1",
+    )
+
+    done = submit(environment, master, tmp_path / "b", *line_of(tmp_path / "b"), *folders, *how)
+
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    for query, table in expected_of(FEW, rows).items():
+        found = utc(ds.dataset(tmp_path / "out" / query, partitioning=["batch"]).to_table().drop_columns(["batch"]))
+        assert same(found, table.to_pylist(), ABOUT), query
 
 
 # All examples in one application: importing a job runs nothing, so a driver of its own may build from several.

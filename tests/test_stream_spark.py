@@ -449,6 +449,17 @@ def test_a_cluster_begins_no_checkpoint_whose_state_a_flush_could_not_find(
     assert not (tmp_path / place).exists()
 
 
+@pytest.mark.parametrize("place", ["{}/ck/rides", "file:{}/ck/rides", "file://{}/ck/rides", "ck/rides"])
+def test_a_cluster_reads_the_state_below_a_plain_name_however_it_is_written(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    monkeypatch.setattr(state_path, "cores_of", lambda _: None)
+    folder = place.format(tmp_path)
+    state_path.check_readable(spark, folder)
+    with state_path.readable(spark, folder) as found:
+        assert found == folder
+
+
 ALIKE = (
     PROGRAM.partition("QUERY")[0]
     + "".join(

@@ -32,6 +32,7 @@ from .new_files import look_at_new_files
 from .one_machine import one_machine
 from .operator import flush, flush_link
 from .ownership import Owner, take_places
+from .python_path import with_archive
 from .query import settings_of_stream
 from .relations import sources_of
 from .same_files import check_same, folders_read
@@ -262,7 +263,8 @@ def start(
                 " ended; name a new directory to begin again"
             )
         check_same(place.store, folder, [found for one in events.values() for found in folders_read(one)])
-        told = what.told(events, folders.dead is not None, writing.form)
+        with with_archive(spark):
+            told = what.told(events, folders.dead is not None, writing.form)
         name = f"cepc {what.streamed.stream.name}"
         writer = told.writeStream.queryName(name).foreachBatch(writing).option("checkpointLocation", folder)
         if (line := claim.taken()) is not None and change is not None:

@@ -68,4 +68,4 @@ def _qualified(spark: SparkSession, folder: str) -> Any:
 
 def _is_plain(path: Any) -> bool:
     """Whether it is written in a URL as it is."""
-    return bool(path.toUri().toString() == path.toString())
+    return bool(path.toUri().getRawPath() == path.toUri().getPath())
