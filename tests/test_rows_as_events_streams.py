@@ -249,16 +249,16 @@ class Job:
         self.spark, self.folder, self.job = spark, folder, names_of_job(text)["JOB"]
         self.lines: list[dict[str, Any]] = []
 
-    def start(self, sink: Sink, queries: list[str] | None = None) -> Running:
+    def start(self, sink: Sink, queries: list[str] | None = None, change: bool = False) -> Running:
         source = self.spark.readStream.schema(self.job.streams[0].schema).option("maxFilesPerTrigger", "1")
         (running,) = self.job.stream(
             self.spark, str(self.folder / "checkpoint"), sink, source.parquet(str(self.folder / "in")), queries,
-            trigger="available-now", buckets=3, late=str(self.folder / "late"),
+            trigger="available-now", buckets=3, late=str(self.folder / "late"), change=change,
         )  # fmt: skip
         return running  # type: ignore[no-any-return]
 
-    def run(self, flush: bool = False, queries: list[str] | None = None) -> None:
-        running = self.start(Directories(str(self.folder / "out"), "parquet"), queries)
+    def run(self, flush: bool = False, queries: list[str] | None = None, change: bool = False) -> None:
+        running = self.start(Directories(str(self.folder / "out"), "parquet"), queries, change)
         wait([running], self.lines.append)
         if flush:
             running.flush(self.lines.append)
@@ -298,10 +298,9 @@ def test_rows_of_many_links_are_those_of_a_batch_each_once(spark: SparkSession, 
     rows = events()
     for number in range(3):
         put(tmp_path / "in", number, rows[number * 400 : (number + 1) * 400])
-    job = Job(spark, tmp_path, MANY)
-    job.run()
     put(tmp_path / "in", 3, [*rows[1200:], {**rows[0], "kind": "Failed", "account": 3}])  # which is late
-    job.run(flush=True)  # goes on from the checkpoint
+    job = Job(spark, tmp_path, MANY)
+    job.run(flush=True)
 
     for query, table in expected_of(MANY, rows).items():
         assert same(job.rows(query, table.schema), table.to_pylist(), ABOUT), query
@@ -421,21 +420,93 @@ def test_streams_that_look_at_rows_of_several_are_one_chain() -> None:
     }
 
 
-def test_a_chain_is_not_changed_for_other_queries(tmp_path: Path) -> None:
-    folder = str(tmp_path)
-    checkpoint.claim(LocalStore(), folder, chain(FEW))
-    for log in ("offsets", "commits"):
-        (tmp_path / log).mkdir()
-        (tmp_path / log / "0").write_text('v1\n{"batchWatermarkMs": 0}\n{"logOffset": 0}\n')
-    checkpoint.claim(LocalStore(), folder, chain(FEW))
-    other = FEW.replace("WITHIN 5 MINUTES", "WITHIN 6 MINUTES")
-    with pytest.raises(JobError, match="query pairs "):
-        checkpoint.claim(LocalStore(), folder, chain(other))
-    with pytest.raises(JobError, match=r"the streams alarms go with .* --change does not know streams with rows"):
-        checkpoint.claim(LocalStore(), folder, chain(other), change=True)
+def test_a_chain_belongs_to_its_checkpoint(tmp_path: Path) -> None:
+    begun(tmp_path)
+    claim(tmp_path, FEW)
     renamed = FEW.replace("network AS SUBSTRING(address, 1, 2)", "network AS SUBSTRING(address, 2, 2)")
     with pytest.raises(JobError, match=r"column alarms\.network was"):
-        checkpoint.claim(LocalStore(), folder, chain(renamed))
+        claim(tmp_path, renamed)
+
+
+OTHER_PAIRS = FEW.replace("WITHIN 5 MINUTES", "WITHIN 6 MINUTES")
+OTHER_BURSTS = FEW.replace("WITHIN 1 MINUTE;", "WITHIN 2 MINUTES;")
+MORE = f"{FEW}QUERY each_side RETURN side, COUNT(*) AS n PATTERN OR(Inside, Outside) GROUP BY side WITHIN 2 MINUTES;"
+
+
+@pytest.mark.parametrize(
+    ("text", "kept", "gone", "new"),
+    [
+        (OTHER_PAIRS, ["bursts"], ["pairs"], ["pairs"]),
+        (OTHER_BURSTS, [], ["bursts", "pairs"], ["bursts", "pairs"]),  # of other rows it has others itself
+        (MORE, ["bursts", "pairs"], [], ["each_side"]),
+    ],
+    ids=["over rows", "whose rows are events", "more"],
+)
+def test_queries_of_a_chain_are_changed(
+    text: str, kept: list[str], gone: list[str], new: list[str], tmp_path: Path
+) -> None:
+    begun(tmp_path)
+    with pytest.raises(JobError, match=f"query {new[0]} is .* write --change"):
+        claim(tmp_path, text)
+    changed = claim(tmp_path, text, change=True)
+    assert changed.line is not None
+    assert [changed.line[name] for name in ("kept", "gone", "new")] == [kept, gone, new]
+    assert {*changed.begun.since} == {*new}
+
+
+def test_a_change_leaves_the_links_of_a_chain(tmp_path: Path) -> None:
+    begun(tmp_path)
+    with pytest.raises(JobError, match=r"streams with rows was alarms and is alarms, .*name a new directory"):
+        claim(tmp_path, BOTH, change=True)
+
+
+def begun(folder: Path) -> None:
+    """A checkpoint of FEW that has had a micro-batch."""
+    claim(folder, FEW)
+    for log, said in (
+        ("offsets", '{"batchWatermarkMs": 0}\n{"logOffset": 0}'),
+        ("commits", '{"nextBatchWatermarkMs": 5}'),
+    ):
+        (folder / log).mkdir()
+        (folder / log / "0").write_text(f"v1\n{said}\n")
+
+
+def claim(folder: Path, text: str, *, change: bool = False) -> checkpoint.Claim:
+    return checkpoint.claim(LocalStore(), str(folder), chain(text), change=change)
+
+
+@pytest.mark.spark
+@pytest.mark.long
+def test_a_chain_goes_on_with_other_queries(spark: SparkSession, tmp_path: Path) -> None:
+    rows = events(900)
+    put(tmp_path / "in", 0, rows[:450])
+    Job(spark, tmp_path, FEW).run()
+    put(tmp_path / "in", 1, rows[450:])
+    text = MORE.replace("WITHIN 5 MINUTES", "WITHIN 6 MINUTES")
+    job = Job(spark, tmp_path, text)
+    job.run(flush=True, change=True)
+    found = json.loads((tmp_path / "checkpoint" / "logins" / checkpoint.FILE).read_text())["since"]
+    since = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=found["pairs"])
+    assert found == dict.fromkeys(("pairs", "each_side"), found["pairs"])
+
+    bursts = expected_of(FEW, rows)["bursts"]
+    assert same(job.rows("bursts", bursts.schema), bursts.to_pylist(), ABOUT)
+    # The queries over alarms see those from the change on.
+    alarms = f"""STREAM alarms (account BIGINT, address STRING, cost DECIMAL(19, 2), match_start TIMESTAMP, match_end TIMESTAMP,
+      {text[text.index("network AS") : text.index("EVENT TYPE side")]} EVENT TIME match_end EVENT TYPE side IN ('Inside', 'Outside');
+      {text[text.index("QUERY pairs") :]}"""
+    seen = bursts.filter(pa.compute.greater_equal(bursts.column("match_end"), pa.scalar(since, SCHEMA[0].type)))
+    expected = cepc.compile(alarms).run(seen)
+    before = {path.name for path in (tmp_path / "out" / "pairs").glob("batch=00000000[0-2]")}
+    assert before  # rows of the query that is gone lie beside those of the new one
+    new = [row for row in job.rows("pairs", expected["pairs"].schema) if row["match_start"] >= since]
+    assert same(new, expected["pairs"].to_pylist(), ABOUT)
+    sides = expected["each_side"].filter(
+        pa.compute.greater_equal(expected["each_side"].column("window_start"), pa.scalar(since, SCHEMA[0].type))
+    )
+    assert sides.num_rows
+    assert new
+    assert same(job.rows("each_side", sides.schema), sides.to_pylist(), ABOUT)
 
 
 @pytest.mark.parametrize(

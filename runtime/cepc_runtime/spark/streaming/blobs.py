@@ -120,11 +120,12 @@ def contents(link: int, blobs: Iterable[Any]) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class Taking:
-    """The rows of a query of a link before, in these columns, which are events of a `stream` here; `again` where they
-    are also those of another stream, here or in a later link.
+    """The rows of a query of a link before, its `number` there, in these columns, which are events of a `stream` here;
+    `again` where they are also those of another stream, here or in a later link.
     """
 
     stream: str
+    query: str
     link: int
     number: int
     columns: tuple[tuple[str, DataType], ...]

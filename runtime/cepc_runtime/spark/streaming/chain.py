@@ -53,8 +53,8 @@ def chained(
         taken = [_taking(source, links) for source in streamed.stream.sources if source.query is not None]
         taking, behind = tuple(one for one, _ in taken), max((behind for _, behind in taken), default=0)
         made = {source.query for one in chain for source in one.stream.sources}
-        events = frozenset(q for q, name in enumerate(own.queries) if name in made)
-        unwritten = frozenset(q for q, name in enumerate(own.queries) if name not in written)
+        events = frozenset(name for name in own.queries if name in made)
+        unwritten = frozenset(name for name in own.queries if name not in written)
         links.append(replace(own, link=ChainLink(number, behind, events, unwritten), taking=taking))
     return replace(links[0], later=tuple(_passed_on(links)[1:]))
 
@@ -72,7 +72,7 @@ def _taking(source: Stream, links: Sequence[Continuous]) -> tuple[Taking, int]:
             f" early it may be, so as a stream it would wait for ever: write EVENT TIME {columns[-1][0]}, or run it in"
             " a batch"
         )
-    return Taking(source.name, maker.link.number, number, columns), maker.link.behind + behind
+    return Taking(source.name, query.name, maker.link.number, number, columns), maker.link.behind + behind
 
 
 def _passed_on(links: Sequence[Continuous]) -> list[Continuous]:

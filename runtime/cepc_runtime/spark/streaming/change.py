@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from .query import Continuous
 
+    Columns = list[list[str]]
+    """Of a declaration: their names, and what they are."""
     Groups = list[list[Any]]
     """Families as JSON: the length of a pane, where the first begins, and the names of the queries."""
 
@@ -86,12 +88,10 @@ class Change:
         """What the queries that are kept would read that is not what it was, in a user's words. `old` is the
         `declaration` of before.
         """
-        kept = replace(what, queries=tuple(name for name in what.queries if name in self.kept))
-        new, before = declaration(kept), old["columns"]
-        if not kept.lagging and not any(map(shows_canonical_order, kept.plan.queries)):
-            names = [name for name, _ in new["columns"]]
-            before = sorted((column for column in before if column[0] in names), key=lambda own: names.index(own[0]))
-        was = {"clauses": old["clauses"], "columns": before}
+        kept = what.with_queries(self.kept)
+        new = declaration(kept)
+        columns = [column for link in kept.links for column in _of_link(old["columns"], link, kept, new["columns"])]
+        was = {"clauses": old["clauses"], "columns": columns}
         return [] if was == new else declared_otherwise(was, new)
 
     def of_new(self, what: Continuous, was: Begun, watermark: int) -> Begun:
@@ -108,3 +108,16 @@ def _among(groups: Groups, names: Collection[str]) -> Groups:
     """What is left of the groups with these queries alone."""
     left = [[length, begin, [name for name in own if name in names]] for length, begin, own in groups]
     return [group for group in left if group[2]]
+
+
+def _of_link(before: Columns, link: Continuous, kept: Continuous, new: Columns) -> Columns:
+    """Of the columns that a chain was declared with those of a link: where its queries that are kept do not see in
+    which order events stand, the ones that are still read, in the order that they have now.
+    """
+    later = [one.streamed.stream.name for one in kept.later]
+    own = link.streamed.stream.name if link.link.number else None
+    found = [column for column in before if next((n for n in later if column[0].startswith(f"{n}.")), None) == own]
+    if link.lagging or any(map(shows_canonical_order, link.plan.queries)):
+        return found
+    names = [name for name, _ in new]
+    return sorted((column for column in found if column[0] in names), key=lambda one: names.index(one[0]))

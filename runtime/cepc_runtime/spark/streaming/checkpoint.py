@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import unquote
 
 from ...cheap_dataclass import dataclass
-from ...streaming.description import changes, is_of_query, query_digests
+from ...streaming.description import changes, digest, is_of_query, query_digests
 from ..schema import JobError
 from ..sinks import path_of
 from .change import Begun, Change, begin
@@ -44,9 +44,11 @@ def identity(what: Continuous) -> dict[str, Any]:
     """What a checkpoint depends on: equal for the same queries in any order, whichever compiler wrote the job, whatever
     other statements there are, and whatever queries share.
     """
-    queries = {
-        name: digest for link in what.links for name, digest in query_digests(link.plan, link.streamed.letters).items()
-    }
+    queries: dict[str, str] = {}
+    for link in what.links:
+        own = query_digests(link.plan, link.streamed.letters)
+        makers = sorted(queries[taking.query] for taking in link.taking)
+        queries |= {name: digest([text, makers]) if makers else text for name, text in own.items()}
     return {"format": FORMAT, "stream": declaration(what), "queries": queries, "buckets": what.buckets}
 
 
@@ -160,18 +162,12 @@ def _check_change(
             f"{folder} was last read by an earlier version of cepc, which did not write down what --change needs: run"
             " the program it belongs to once more with this version, then the new one with --change"
         )
-    if what.later:
-        raise JobError(
-            f"the streams {', '.join(link.streamed.stream.name for link in what.later)} go with what {folder} keeps for"
-            f" {what.streamed.stream.name}, and --change does not know streams with rows of queries: run the program"
-            " the checkpoint belongs to, or name a new directory to begin again"
-        )
     if not change.new:
         return 0
-    if what.streamed.stream.members:
+    if len(what.sources) > 1:
         raise JobError(
             f"query {change.new[0]} is new, and --change does not know how far each of the streams"
-            f" {', '.join(one.stream.name for one in what.streamed.stream.members)} was read: leave it out, or run it"
+            f" {', '.join(one.name for one in what.sources)} was read: leave it out, or run it"
             " in a job of its own with a new directory"
         )
     watermark = watermark_done(store, folder)

@@ -33,6 +33,8 @@ def declaration(what: Continuous) -> dict[str, Any]:
         rows = {source.name: source.query for source in link.streamed.stream.sources if source.query is not None}
         found["clauses"] |= {f"FROM QUERY of {source}": query for source, query in rows.items()}
         found["columns"] += [[f"{name}.{column}", text] for column, text in own["columns"]]
+    if what.later:
+        found["clauses"]["streams with rows"] = ", ".join(link.streamed.stream.name for link in what.later)
     if unwritten := [name for link in what.links for name in link.queries if name not in link.written]:
         found["clauses"]["queries for their rows as events alone"] = ", ".join(unwritten)
     return found

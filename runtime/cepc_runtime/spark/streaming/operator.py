@@ -60,8 +60,8 @@ class ChainLink:
 
     number: int = 0
     behind: int = 0
-    events: frozenset[int] = frozenset()
-    unwritten: frozenset[int] = frozenset()
+    events: frozenset[str] = frozenset()
+    unwritten: frozenset[str] = frozenset()
 
     @property
     def state(self) -> str:
@@ -136,7 +136,8 @@ class Answering:
             done = advance(self.program, state, self._by_class(pa.Table.from_batches(taken, self.schema)), watermark)
         except USER_ERRORS as error:
             return Answer(data, [told_by(self.link.number, self._tells.error(str(error)))], None, was_due)
-        written = [(number, table) for number, table in done.rows if number not in self.link.unwritten]
+        names = [query.name for query in self.program.plan.queries]
+        written = [(number, table) for number, table in done.rows if names[number] not in self.link.unwritten]
         rows = Counter[int]()
         for number, table in written:
             rows[number] += table.num_rows
@@ -158,7 +159,7 @@ class Answering:
         }
         lines = {what: own for what, own in ((LATE, texts), (DEAD, dead)) if own}
         told = [told_by(self.link.number, one) for one in self._tells.all_of(written, lines, json.dumps(metrics))]
-        told += [self._as_events(number, table) for number, table in done.rows if number in self.link.events]
+        told += [self._as_events(number, table) for number, table in done.rows if names[number] in self.link.events]
         return Answer(state_bytes, told, done.due, was_due)
 
     def _as_events(self, number: int, rows: Any) -> bytes:

@@ -142,7 +142,12 @@ class Continuous:
     @property
     def written(self) -> list[str]:
         """The queries whose rows are not events alone."""
-        return [name for number, name in enumerate(self.queries) if number not in self.link.unwritten]
+        return [name for name in self.queries if name not in self.link.unwritten]
+
+    def with_queries(self, queries: Collection[str]) -> Continuous:
+        """With these of its queries alone, in all links."""
+        later = tuple(link.with_queries(queries) for link in self.later)
+        return replace(self, queries=tuple(name for name in self.queries if name in queries), later=later)
 
     @property
     def sources(self) -> tuple[Stream, ...]:
