@@ -88,7 +88,7 @@ def event_schema(stream: StreamPlan, letters: Iterable[str], several: bool) -> A
 
 # ---- what links of a chain say ---------------------------------------------------------------------------------------
 
-HEAD: Final = 8
+_HEAD: Final = 8
 """Bytes before all that a link says. Of eight, what comes after them is aligned."""
 _TOLD: Final = 0xFFFFFFFF
 _NO_LINK: Final = 0xFFFFFFFF
@@ -114,8 +114,8 @@ def contents(link: int, blobs: Iterable[Any]) -> Iterator[Any]:
     told = _head(link, _TOLD)
     for blob in blobs:
         buffer = blob.as_buffer()
-        if buffer[:HEAD] == told:
-            yield buffer.slice(HEAD)
+        if buffer[:_HEAD] == told:
+            yield buffer.slice(_HEAD)
 
 
 @dataclass(frozen=True)
@@ -143,9 +143,9 @@ def taken(taking: Taking, schema: Any) -> Callable[[Iterable[Any]], Iterator[Any
             passed = list[bytes]()
             for bucket, kind, blob in zip(*batch.columns, strict=True):
                 buffer, is_passing = blob.as_buffer(), kind.as_py() == PASSING
-                is_taken = is_passing and buffer[:HEAD] == own
+                is_taken = is_passing and buffer[:_HEAD] == own
                 if is_taken:
-                    yield from _rows_taken(buffer.slice(HEAD), schema)
+                    yield from _rows_taken(buffer.slice(_HEAD), schema)
                 if taking.again or not is_taken:
                     passed.append(blob.as_py() if is_passing else _closed(bucket.as_py(), kind.as_py(), blob.as_py()))
             if passed:
@@ -167,7 +167,7 @@ def _opened(bucket: int, blob: bytes) -> tuple[int, int, bytes]:
     """A row of PACKED, of what is passed on to a bucket, or was a row of PACKED before."""
     if not blob.startswith(_CLOSED):
         return bucket, PASSING, blob
-    said, own = blob[HEAD : 2 * HEAD], blob[2 * HEAD :]
+    said, own = blob[_HEAD : 2 * _HEAD], blob[2 * _HEAD :]
     return int.from_bytes(said[:4], "little"), int.from_bytes(said[4:], "little"), own
 
 

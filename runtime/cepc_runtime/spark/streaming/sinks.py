@@ -254,11 +254,11 @@ class Writing:
         self.done[batch] = self._summary(metrics)
 
     def _write_rows(self, told: DataFrame, batch: int) -> list[list[dict[str, Any]]]:
-        """What the buckets of each link did."""
+        """What the buckets of each link did. Rows are computed once, whatever many queries are written, and an error
+        comes before any is.
+        """
         links = self.what.links
-        with (
-            ExitStack() as stack
-        ):  # computed once, whatever many queries are written; an error comes before anything is
+        with ExitStack() as stack:
             if len(links) > 1:
                 told = _persisted(told, stack)
             kept = [_persisted(link.unpacked(told, IN_ROWS), stack) for link in links]
@@ -267,9 +267,9 @@ class Writing:
             for link, rows, count in zip(links, kept, counts, strict=True):
                 self._write_queries(link, rows, count, batch)
             for what, folder in self.lost.items():
-                if lost_here := sum(own[what] for own in counts):
+                if number := sum(own[what] for own in counts):
                     lost = reduce(lambda one, other: one.unionAll(other), (_lost(rows, what) for rows in kept))
-                    _in_files(lost, lost_here).write.mode("overwrite").text(f"{folder.rstrip('/')}/{place(batch)}")
+                    _in_files(lost, number).write.mode("overwrite").text(f"{folder.rstrip('/')}/{place(batch)}")
         return metrics
 
     def _write_queries(self, link: Continuous, kept: DataFrame, counts: Counter[str], batch: int) -> None:
