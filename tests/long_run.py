@@ -27,6 +27,8 @@ from tests import (
     test_motto_pass,
     test_panes,
     test_passes,
+    test_rows_as_events,
+    test_rows_as_events_streams,
     test_segments,
     test_shared_states,
     test_slices,
@@ -41,6 +43,7 @@ from tests.constructs import Pairs, constructs
 from tests.equivalence import Refused, compile_text
 from tests.programs import Make, cases, crowded, overlapping, streamed
 from tests.properties import Check, Seen, Tally, small_text, table
+from tests.rows_as_events import rows_as_events
 from tests.test_equivalence import compare
 
 if TYPE_CHECKING:
@@ -55,11 +58,14 @@ MOST_FAILURES: Final = 10
 
 @dataclass(frozen=True)
 class Property:
-    """Cases, a check of them, and the way of running that it is about."""
+    """Cases, a check of them, and the way of running that it is about. Constructs are not counted of programs of several
+    streams.
+    """
 
     way: str
     make: Make
     check: Check
+    of_one_stream: bool = True
 
 
 def _engine(interpreted: bool) -> Check:
@@ -77,12 +83,21 @@ def _streaming() -> Iterator[tuple[str, Property]]:
         )
 
 
+def _rows_as_events() -> Iterator[tuple[str, Property]]:
+    for kind, make in test_rows_as_events.KINDS.items():
+        rows = rows_as_events(make)
+        yield f"rows as events: {kind}", Property("rows as events", rows, test_rows_as_events.compare, False)
+        known = test_rows_as_events_streams.with_known_times(streamed(rows))
+        yield f"stream of rows: {kind}", Property("as a stream", known, test_rows_as_events_streams.check, False)
+
+
 PROPERTIES: Final[dict[str, Property]] = {
     **{f"{kind}": Property("interpreted", make, _engine(True)) for kind, make in test_equivalence.KINDS.items()},
     **{
         f"{kind}, compiled": Property("compiled", make, _engine(False)) for kind, make in test_equivalence.KINDS.items()
     },
     **dict(_streaming()),
+    **dict(_rows_as_events()),
     "stream: crowded panes": Property("as a stream", streamed(crowded), test_streaming.check),
     "stream: shared matches": Property("as a stream", streamed(test_motto_pass.programs), test_streaming.check_sharing),
     "stream: Spark's operator": Property(
@@ -153,7 +168,8 @@ def run(batch: Batch) -> Outcome:
             found.failures.append(f"FAILED: {batch.name}, number {number}: {error!r}\n  again: {again}\n{small}")
         else:
             found.tally.add(seen)
-            _count(found.pairs, given.way, case, seen)
+            if given.of_one_stream:
+                _count(found.pairs, given.way, case, seen)
     return found
 
 
