@@ -276,6 +276,7 @@ def expected_of(text: str, rows: list[dict[str, Any]]) -> dict[str, pa.Table]:
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_a_row_is_an_event_in_the_micro_batch_in_which_it_is_known(spark: SparkSession, tmp_path: Path) -> None:
     rows = events(500)
     for number in range(2):
