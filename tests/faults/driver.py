@@ -139,7 +139,7 @@ def watched(killer: Killer) -> None:
     around(run.Running, "report", _of_running, "", "after a commit")  # often, and so a moment after it
     written(killer, Directories, "__call__", lambda query, _rows, _batch: query)
     written(killer, Directories, "together", lambda alike, _batch: next(iter(alike.queries.values())))
-    written(killer, OneMachine, "write", lambda _told, plan, _place: plan.queries[0].name)
+    written(killer, OneMachine, "write", lambda _told, plans, _place: plans[0].queries[0].name)
 
 
 def written(killer: Killer, of: Any, name: str, query: Callable[..., str]) -> None:
