@@ -457,7 +457,8 @@ def test_queries_of_a_chain_are_changed(
 
 def test_a_change_leaves_the_links_of_a_chain(tmp_path: Path) -> None:
     begun(tmp_path)
-    with pytest.raises(JobError, match=r"streams with rows was alarms and is alarms, .*name a new directory"):
+    said = r"the streams with rows of queries were alarms on .* and are alarms, .*: name a new directory"
+    with pytest.raises(JobError, match=said):
         claim(tmp_path, BOTH, change=True)
 
 

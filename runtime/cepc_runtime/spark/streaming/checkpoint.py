@@ -12,7 +12,7 @@ from ...streaming.description import changes, digest, is_of_query, query_digests
 from ..schema import JobError
 from ..sinks import path_of
 from .change import Begun, Change, begin
-from .declaration import declaration, declared_otherwise, is_declaration
+from .declaration import WITH_ROWS, declaration, declared_otherwise, is_declaration
 from .intact import CURE, LOGS, PROGRAM, READS, numbers_of, watermark_done
 from .time import millis_of, shown
 
@@ -150,6 +150,12 @@ def _check_change(
         raise JobError(
             f"{folder} is being ended by --flush, which can only be finished with the program it belongs to: run that,"
             " or name a new directory to begin again"
+        )
+    was, now = (stream["clauses"].get(WITH_ROWS, "none") for stream in (found["stream"], ours["stream"]))
+    if was != now:
+        raise JobError(
+            f"the {WITH_ROWS} of queries were {was} on {folder} and are {now}, and --change is for other queries over"
+            " the same ones: name a new directory to begin again"
         )
     if said := change.otherwise(found["stream"], what):
         raise JobError(

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from .query import Continuous
 
+WITH_ROWS: Final = "streams with rows"
+"""Those of a chain, among the clauses."""
 _LONG: Final = 200
 """A column's expression of more characters is not shown."""
 _NAME_OR_TEXT: Final = re.compile(r"'(?:[^'\\]|\\.)*'|`((?:[^`]|``)*)`", re.DOTALL)
@@ -34,7 +36,7 @@ def declaration(what: Continuous) -> dict[str, Any]:
         found["clauses"] |= {f"FROM QUERY of {source}": query for source, query in rows.items()}
         found["columns"] += [[f"{name}.{column}", text] for column, text in own["columns"]]
     if what.later:
-        found["clauses"]["streams with rows"] = ", ".join(link.streamed.stream.name for link in what.later)
+        found["clauses"][WITH_ROWS] = ", ".join(link.streamed.stream.name for link in what.later)
     if unwritten := [name for link in what.links for name in link.queries if name not in link.written]:
         found["clauses"]["queries for their rows as events alone"] = ", ".join(unwritten)
     return found
