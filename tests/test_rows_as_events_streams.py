@@ -535,3 +535,24 @@ def test_an_explanation_says_how_far_a_stream_of_rows_is_behind(clause: str, sai
     (tmp_path / "p.cep").write_text(text)
     done = CliRunner().invoke(command, ["explain", str(tmp_path / "p.cep")])
     assert said in done.output, done.output
+
+
+@pytest.mark.spark
+@pytest.mark.long
+def test_columns_may_have_names_that_only_look_like_those_of_a_job(spark: SparkSession, tmp_path: Path) -> None:
+    text = """STREAM s (_time TIMESTAMP, kind STRING, _ahead INT, _malformed INT, _passed INT, _corrupt INT)
+    EVENT TIME _time WATERMARK 10 SECONDS EVENT TYPE kind IN ('A', 'B');
+    QUERY q RETURN MATCH a._ahead, a._malformed AS _time, b._passed, b._corrupt PATTERN SEQ(A a, B b) WITHIN 1 MINUTE;"""
+    schema = pa.schema([
+        ("_time", pa.timestamp("us", "UTC")), ("kind", pa.string()), ("_ahead", pa.int32()), ("_malformed", pa.int32()),
+        ("_passed", pa.int32()), ("_corrupt", pa.int32()),
+    ])  # fmt: skip
+    table = pa.table([[START, START + timedelta(seconds=1)], ["A", "B"], [1, 2], [3, 4], [5, 6], [7, 8]], schema=schema)
+    (tmp_path / "in").mkdir()
+    pq.write_table(table, tmp_path / "in" / "0.parquet")
+    job = Job(spark, tmp_path, text)
+    job.run(flush=True)
+    expected = cepc.compile(text).run(table)["q"]
+    assert job.rows("q", expected.schema) == expected.to_pylist() == [
+        {"_ahead": 1, "_time": 3, "_passed": 6, "_corrupt": 8, "match_start": START, "match_end": START + timedelta(seconds=1)}
+    ]  # fmt: skip

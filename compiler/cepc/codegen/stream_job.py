@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from ..passes.rates import Rates
     from ..planning.logical import LogicalPlan
 
-RESERVED: Final = re.compile(r"_class|_pane|_segment|_window|_letters_\d+|_aggregate_\d+|_able_.*|_input_.*")
+RESERVED: Final = re.compile(
+    r"_class|_pane|_segment|_window|_bucket|_letters_\d+|_aggregate_\d+|_able_.*|_input_.*|_cepc_.*"
+)
 """Columns that a job makes for itself."""
 
 ALWAYS: Final = "TRUE"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..rows import Packing
 
 BUCKET: Final = "_bucket"
-AHEAD: Final = "_ahead"
+AHEAD: Final = "_cepc_ahead"
 KIND: Final = "kind"
 PACKED: Final = f"{BUCKET} INT, {KIND} INT, blob BINARY"
 BLOB: Final = "blob BINARY"

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from ..schema import Stream
     from ..texts import Texts
 
-MALFORMED: Final = "_malformed"
+MALFORMED: Final = "_cepc_malformed"
 """A column beside the declared ones: null of an event. Of another record the reason, its place and its text as JSON,
 and the other columns are null, so that nothing of it is believed.
 """
-PASSED: Final = "_passed"
+PASSED: Final = "_cepc_passed"
 """Beside the columns of a stream of rows: null of a row, and else what is passed on to the next link of its chain."""
-CORRUPT: Final = "_corrupt"
+CORRUPT: Final = "_cepc_corrupt"
 _OF_WRITING: Final = (
     "sep", "delimiter", "quote", "escape", "nullvalue", "timezone", "timestampformat", "timestampntzformat",
     "dateformat",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ...plan.stream import StreamPlan
 
-TIME: Final = "_time"
+TIME: Final = "_cepc_time"
 SHIFT: Final = 62_135_596_800_000
 """Milliseconds from the year 1 to 1970."""
 _MILLIS: Final = {"ms": 1, "s": 1000, "day": 86_400_000}
