@@ -271,10 +271,12 @@ def test_names_that_make_the_same_identifier_stay_apart() -> None:
     compile(text, "job", "exec")
 
 
-def test_a_column_that_the_job_needs_for_itself_is_refused() -> None:
+@pytest.mark.parametrize("column", ["_class", "_bucket", "_Letters_0", "_cepc_time"])
+def test_a_column_that_the_job_needs_for_itself_is_refused(column: str) -> None:
     with pytest.raises(ProgramError, match="E0806"):
         job(
-            "STREAM s (at TIMESTAMP, _class INT) EVENT TIME at; QUERY q RETURN COUNT(*) AS n PATTERN SEQ(s a, s b) WITHIN 5 s;"
+            f"STREAM s (at TIMESTAMP, {column} INT) EVENT TIME at;"
+            "QUERY q RETURN COUNT(*) AS n PATTERN SEQ(s a, s b) WITHIN 5 s;"
         )
 
 
