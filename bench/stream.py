@@ -211,26 +211,31 @@ def by_turns(
     found[Floor, sinks[0]] = []
     for turn in range(turns + 1):
         for (kind, sink), runs in found.items():
-            told, begun = list[Any](), processor_seconds()
-            ms = ours(spark, source, STREAM + SEVERAL, usual_buckets(cores_of(spark)), kind, told, SINKS[sink])
+            one = one_turn(spark, source, STREAM + SEVERAL, batches, sink, kind)
             if turn:
-                runs.append(Turn(ms, (processor_seconds() - begun) / batches * 1000, tuple(told)))
+                runs.append(one)
     return found
+
+
+def one_turn(
+    spark: SparkSession, source: Path, text: str, batches: int, sink: str, kind: type[Continuous] = Continuous
+) -> Turn:
+    told, begun = list[Any](), processor_seconds()
+    ms = ours(spark, source, text, usual_buckets(cores_of(spark)), kind, told, SINKS[sink])
+    return Turn(ms, (processor_seconds() - begun) / batches * 1000, tuple(told))
 
 
 def with_rows(spark: SparkSession, source: Path, turns: int, batches: int) -> None:
     """Two queries over events, and a third one over the rows of one of them, too, by turns; to files."""
     texts = {"two queries": STREAM + SEVERAL, "and one over rows": STREAM + SEVERAL + ROWS}
-    took: dict[str, list[tuple[float, float]]] = {name: [] for name in texts}
+    took: dict[str, list[Turn]] = {name: [] for name in texts}
     for turn in range(turns + 1):
         for name, text in texts.items():
-            begun = processor_seconds()
-            ms = ours(spark, source, text, usual_buckets(cores_of(spark)), sink=SINKS["files"])
+            one = one_turn(spark, source, text, batches, "files")
             if turn:
-                took[name].append((ms, (processor_seconds() - begun) / batches * 1000))
-    (ms, cpu), (more, more_cpu) = (
-        tuple(statistics.median(values) for values in zip(*runs, strict=True)) for runs in took.values()
-    )
+                took[name].append(one)
+    ms, more = (statistics.median(run.ms for run in runs) for runs in took.values())
+    cpu, more_cpu = (statistics.median(run.cpu_ms for run in runs) for runs in took.values())
     print(f"with a query over rows {more / ms:.2f} times as long ({more:.0f} and {ms:.0f} ms a micro-batch)")
     print(f"in processor time {more_cpu / cpu:.2f} times ({more_cpu:.0f} and {cpu:.0f} ms)", flush=True)
 

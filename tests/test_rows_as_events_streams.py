@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import re
 from collections import defaultdict
@@ -38,6 +37,7 @@ from cepc_runtime.sql.types import to_arrow
 from cepc_runtime.streaming.decision import rows_behind
 from cepc_runtime.streaming.program import Program
 from cepc_runtime.streaming.ticks import END
+from tests import test_stream_spark
 from tests.equivalence import ABOUT, Refused, same
 from tests.faults.local import LocalStore
 from tests.generated_jobs import names_of_job
@@ -236,10 +236,12 @@ def events(count: int = 1_500, seed: int = 11) -> list[dict[str, Any]]:
 
 
 def put(folder: Path, number: int, rows: list[dict[str, Any]]) -> None:
-    folder.mkdir(exist_ok=True)
-    path = folder / f"{number}.parquet"
-    pq.write_table(pa.Table.from_pylist(rows, schema=SCHEMA), path)
-    os.utime(path, (1_000_000 + number, 1_000_000 + number))
+    test_stream_spark.put(folder, number, rows, SCHEMA)
+
+
+def put_in_files(folder: Path, rows: list[dict[str, Any]], of: int) -> None:
+    for number, begin in enumerate(range(0, len(rows), of)):
+        put(folder, number, rows[begin : begin + of])
 
 
 class Job:
@@ -264,9 +266,7 @@ class Job:
             running.flush(self.lines.append)
 
     def rows(self, query: str, schema: pa.Schema) -> list[dict[str, Any]]:
-        table = pq.read_table(self.folder / "out" / query)
-        found: list[dict[str, Any]] = table.drop_columns(["batch"]).cast(schema).to_pylist()
-        return found
+        return test_stream_spark.written(self.folder / "out", query, schema)
 
 
 def expected_of(text: str, rows: list[dict[str, Any]]) -> dict[str, pa.Table]:
@@ -279,8 +279,7 @@ def expected_of(text: str, rows: list[dict[str, Any]]) -> dict[str, pa.Table]:
 @pytest.mark.long
 def test_a_row_is_an_event_in_the_micro_batch_in_which_it_is_known(spark: SparkSession, tmp_path: Path) -> None:
     rows = events(500)
-    for number in range(2):
-        put(tmp_path / "in", number, rows[number * 250 : (number + 1) * 250])
+    put_in_files(tmp_path / "in", rows, 250)
     job = Job(spark, tmp_path, FEW)
     job.run(flush=True)
     expected = expected_of(FEW, rows)
@@ -297,8 +296,7 @@ def test_a_row_is_an_event_in_the_micro_batch_in_which_it_is_known(spark: SparkS
 @pytest.mark.long
 def test_rows_of_many_links_are_those_of_a_batch_each_once(spark: SparkSession, tmp_path: Path) -> None:
     rows = events()
-    for number in range(3):
-        put(tmp_path / "in", number, rows[number * 400 : (number + 1) * 400])
+    put_in_files(tmp_path / "in", rows[:1200], 400)
     put(tmp_path / "in", 3, [*rows[1200:], {**rows[0], "kind": "Failed", "account": 3}])  # which is late
     job = Job(spark, tmp_path, MANY)
     job.run(flush=True)
@@ -317,8 +315,7 @@ def test_rows_of_many_links_are_those_of_a_batch_each_once(spark: SparkSession, 
 @pytest.mark.long
 def test_a_micro_batch_that_is_repeated_gives_the_same_rows(spark: SparkSession, tmp_path: Path) -> None:
     rows = events(800)
-    for number in range(2):
-        put(tmp_path / "in", number, rows[number * 400 : (number + 1) * 400])
+    put_in_files(tmp_path / "in", rows, 400)
     job, found, failing = Job(spark, tmp_path, BOTH), dict[tuple[str, int], list[dict[str, Any]]](), [1]
 
     def sink(query: str, frame: DataFrame, batch: int) -> None:

@@ -24,7 +24,7 @@ from cepc.codegen.bundle import runtime_archive
 from cepc.java import spark_environment
 from tests.equivalence import ABOUT, same
 from tests.test_examples import NAMES, program
-from tests.test_rows_as_events_streams import FEW, expected_of, put
+from tests.test_rows_as_events_streams import FEW, expected_of, put_in_files
 from tests.test_rows_as_events_streams import events as logins
 from tests.test_spark_examples import sample, write_shuffled
 
@@ -212,8 +212,7 @@ def test_a_stream_with_rows_as_events_runs_there(environment: dict[str, str], ma
     (tmp_path / "p.cep").write_text(FEW)
     subprocess.run([sys.executable, "-m", "cepc", "compile", "p.cep", "--bundle", "b"], cwd=tmp_path, check=True)
     rows = logins(500)
-    for number in range(2):
-        put(tmp_path / "in", number, rows[number * 250 : (number + 1) * 250])
+    put_in_files(tmp_path / "in", rows, 250)
     folders = ("--checkpoint", str(tmp_path / "ck"), "--input", str(tmp_path / "in"), "--output", str(tmp_path / "out"))
     how = (
         "--mode",

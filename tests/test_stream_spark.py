@@ -107,12 +107,19 @@ def streamed(text: str) -> Streamed:
     return found  # type: ignore[no-any-return]
 
 
-def put(folder: Path, number: int, rows: list[dict[str, Any]]) -> None:
+def put(folder: Path, number: int, rows: list[dict[str, Any]], schema: pa.Schema = SCHEMA) -> None:
     """A file of events; files are taken by their times."""
     folder.mkdir(exist_ok=True)
     path = folder / f"{number}.parquet"
-    pq.write_table(pa.Table.from_pylist(rows, schema=SCHEMA), path)
+    pq.write_table(pa.Table.from_pylist(rows, schema=schema), path)
     os.utime(path, (1_000_000 + number, 1_000_000 + number))
+
+
+def written(folder: Path, query: str, schema: pa.Schema) -> list[dict[str, Any]]:
+    """The rows of a query, of all micro-batches."""
+    table = pq.read_table(folder / query)
+    found: list[dict[str, Any]] = table.drop_columns(["batch"]).cast(schema).to_pylist()
+    return found
 
 
 class Job:
@@ -154,9 +161,7 @@ class Job:
         return {pq.ParquetFile(file).metadata.created_by.partition(" ")[0] for file in files}
 
     def rows(self, query: str, schema: pa.Schema) -> list[dict[str, Any]]:
-        table = pq.read_table(self.folder / "out" / query)
-        found: list[dict[str, Any]] = table.drop_columns(["batch"]).cast(schema).to_pylist()
-        return found
+        return written(self.folder / "out", query, schema)
 
 
 @pytest.mark.parametrize("by_spark", [False, pytest.param(True, marks=pytest.mark.long)])

@@ -38,7 +38,7 @@ def chains(streams: Sequence[Streamed]) -> list[list[Streamed]]:
 
 def chain_of_each(streams: Sequence[Streamed]) -> dict[str, str]:
     """By query the name of its chain, which is that of the first link: so its part of a checkpoint is called."""
-    return {query: chain[0].stream.name for chain in chains(streams) for link in chain for query in link.stream.queries}
+    return {query: name for name, queries in by_chain(streams).items() for query in queries}
 
 
 def chained(

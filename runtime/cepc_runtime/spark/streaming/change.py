@@ -90,7 +90,7 @@ class Change:
         """
         kept = what.with_queries(self.kept)
         new = declaration(kept)
-        columns = [column for link in kept.links for column in _of_link(old["columns"], link, kept, new["columns"])]
+        columns = [column for link in kept.links for column in _still_read(old["columns"], link, kept, new["columns"])]
         was = {"clauses": old["clauses"], "columns": columns}
         return [] if was == new else declared_otherwise(was, new)
 
@@ -110,7 +110,7 @@ def _among(groups: Groups, names: Collection[str]) -> Groups:
     return [group for group in left if group[2]]
 
 
-def _of_link(before: Columns, link: Continuous, kept: Continuous, new: Columns) -> Columns:
+def _still_read(before: Columns, link: Continuous, kept: Continuous, new: Columns) -> Columns:
     """Of the columns that a chain was declared with those of a link: where its queries that are kept do not see in
     which order events stand, the ones that are still read, in the order that they have now.
     """

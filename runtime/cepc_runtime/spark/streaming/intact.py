@@ -59,16 +59,16 @@ def check_intact(store: Store, folder: str) -> None:
         raise _missing(f"{folder}/offsets/{last}" if newest < last else f"{folder}/commits/{last + 1}")
     if done and done[0] > begun[0]:  # Spark forgets offsets first: a commit has changed its number, or one is lost
         raise _missing(f"{folder}/commits/{begun[0]}")
-    offsets: list[str] = []
+    offsets, reads = list[str](), reads_of(store, folder)
     for number in begun[-2:]:
-        offsets = offsets_of(store, folder, number)
+        offsets = _offsets(store, folder, number, reads)
     for number in done[-1:]:
         _lines(store, f"{folder}/commits/{number}", "delete it: its micro-batch is done again, and doubles nothing")
     for place, offset in enumerate(offsets):
         if (entry := _of_files(offset)) is not None:
             _check_source(store, f"{folder}/sources/{place}", entry)
     for place in numbers_of(store, folder, "sources"):
-        _check_files(store, folder, place, _files_done(store, folder, done, place))
+        _check_files(store, folder, place, _files_done(store, folder, done, place, reads), reads)
 
 
 def remove_lost_sums(store: Store, folder: str) -> None:
@@ -116,11 +116,13 @@ def _check_source(store: Store, folder: str, newest: int) -> None:
         _lines(store, f"{folder}/{number}")
 
 
-def files_read(store: Store, checkpoint: str, place: int, after: int = -1) -> list[str]:
+def files_read(
+    store: Store, checkpoint: str, place: int, after: int = -1, reads: Sequence[int] | None = None
+) -> list[str]:
     """Those in the log of a source's files, after so many of its entries; none of another source, which keeps there
-    what it likes. Raises JobError.
+    what it likes. Of a chain there are `reads`. Raises JobError.
     """
-    folder, said = f"{checkpoint}/sources/{place}", _offset(store, checkpoint, place)
+    folder, said = f"{checkpoint}/sources/{place}", _offset(store, checkpoint, place, reads)
     if said is not None and _of_files(said) is None:
         return []
     logs = [name for name in store.names(folder) if re.fullmatch(r"\d+(\.compact)?", name)]
@@ -133,33 +135,44 @@ def files_read(store: Store, checkpoint: str, place: int, after: int = -1) -> li
     return [unquote(entry["path"]) for entry in found if entry["batchId"] > after]
 
 
-def offsets_of(store: Store, checkpoint: str, batch: int) -> list[str]:
-    """How far each source is read in a micro-batch, in its own words. Raises JobError."""
-    lines = _lines(store, f"{checkpoint}/offsets/{batch}")[1:]  # the first is of the micro-batch itself
+def reads_of(store: Store, checkpoint: str) -> Sequence[int] | None:
+    """What a checkpoint says of the sources that are met, as READS says."""
     said = _json(store.read(f"{checkpoint}/{PROGRAM}") or "")
     reads = said.get(READS) if isinstance(said, dict) else None
-    if not isinstance(reads, list) or len(reads) != len(lines):
-        return lines
-    return [line for place, line in enumerate(lines) if reads.index(reads[place]) == place]
+    return reads if isinstance(reads, list) else None
 
 
-def _offset(store: Store, checkpoint: str, place: int) -> str | None:
+def each_once(offsets: Sequence[str], reads: Sequence[int] | None) -> list[str]:
+    """Of the offsets of all sources that are met that of each source."""
+    if reads is None or len(reads) != len(offsets):
+        return [*offsets]
+    return [offset for place, offset in enumerate(offsets) if reads.index(reads[place]) == place]
+
+
+def _offsets(store: Store, checkpoint: str, batch: int, reads: Sequence[int] | None) -> list[str]:
+    """How far each source is read in a micro-batch, in its own words. Raises JobError."""
+    return each_once(
+        _lines(store, f"{checkpoint}/offsets/{batch}")[1:], reads
+    )  # the first is of the micro-batch itself
+
+
+def _offset(store: Store, checkpoint: str, place: int, reads: Sequence[int] | None) -> str | None:
     """How far a source has been read in the newest micro-batch, in its own words."""
     begun = numbers_of(store, checkpoint, "offsets")
-    offsets = offsets_of(store, checkpoint, begun[-1]) if begun else []
+    offsets = _offsets(store, checkpoint, begun[-1], reads) if begun else []
     return offsets[place] if place < len(offsets) and offsets[place] != "-" else None
 
 
-def _files_done(store: Store, folder: str, done: Sequence[int], place: int) -> int:
+def _files_done(store: Store, folder: str, done: Sequence[int], place: int, reads: Sequence[int] | None) -> int:
     """Up to where the log of a source's files is of micro-batches that are done."""
-    offsets = offsets_of(store, folder, done[-1]) if done else []
+    offsets = _offsets(store, folder, done[-1], reads) if done else []
     found = _of_files(offsets[place]) if place < len(offsets) else None
     return -1 if found is None else found
 
 
-def _check_files(store: Store, checkpoint: str, place: int, done: int) -> None:
+def _check_files(store: Store, checkpoint: str, place: int, done: int, reads: Sequence[int] | None) -> None:
     """Those of a micro-batch that is not done: Spark reads what is left of them, and never the others."""
-    files = sorted(set(files_read(store, checkpoint, place, done)))
+    files = sorted(set(files_read(store, checkpoint, place, done, reads)))
     there = at_once([partial(store.exists, file) for file in files], AT_ONCE)
     if gone := [file for file, is_there in zip(files, there, strict=True) if not is_there]:
         whom = f"and {len(gone) - 1} more, and they belong" if len(gone) > 1 else "and it belongs"

@@ -13,7 +13,7 @@ from pyspark.sql import types as T  # noqa: N812
 from ...cheap_dataclass import dataclass
 from ..footers import FORMS, check, footers
 from ..schema import JobError
-from .intact import files_read, offsets_of
+from .intact import each_once, files_read
 from .relations import sources_of
 
 if TYPE_CHECKING:
@@ -32,14 +32,17 @@ class FileSource:
     schema: T.StructType
 
 
-def look_at_new_files(events: Mapping[str, DataFrame], store: Store, folder: str) -> Callable[[int], None]:
+def look_at_new_files(
+    events: Mapping[str, DataFrame], store: Store, folder: str, reads: Sequence[int] | None = None
+) -> Callable[[int], None]:
     """What looks at the files of a micro-batch, by its number: it raises JobError, which names a file and what is wrong
-    with its columns. `events` are those of each stream that a query reads, in the order in which it does.
+    with its columns. `events` are those of each stream that a query reads, in the order in which it does; of a chain
+    there are `reads`.
     """
     looks, place = [], 0
     for stream, frame in events.items():
         if (source := file_source(frame)) is not None:
-            looks.append(partial(_look, frame.sparkSession, store, folder, stream, source, place, set()))
+            looks.append(partial(_look, frame.sparkSession, store, folder, stream, source, place, set(), reads))
         place += len(sources_of(frame))
     return partial(_each, looks)
 
@@ -57,10 +60,11 @@ def _look(
     source: FileSource,
     place: int,
     passed: set[str],
+    reads: Sequence[int] | None,
     batch: int,
 ) -> None:
     """`passed` are the texts of footers that were looked at before: files of one writer mostly have the same."""
-    found = footers(spark, source.form, new_files(store, folder, batch, place), passed)
+    found = footers(spark, source.form, new_files(store, folder, batch, place, reads), passed)
     try:
         check(stream, source.schema.fields, found)
     except JobError as error:
@@ -79,9 +83,10 @@ def file_source(events: DataFrame) -> FileSource | None:
     return FileSource(form, T.StructType.fromJson(json.loads(schema.get().json())))
 
 
-def new_files(store: Store, folder: str, batch: int, place: int = 0) -> list[str]:
+def new_files(store: Store, folder: str, batch: int, place: int = 0, reads: Sequence[int] | None = None) -> list[str]:
     """The files that a source of a checkpoint takes into a micro-batch, the newest one that has begun."""
-    offsets = offsets_of(store, folder, batch - 1) if store.exists(f"{folder}/offsets/{batch - 1}") else []
+    lines = (store.read(f"{folder}/offsets/{batch - 1}") or "").splitlines()[2:]  # a version, and what is of all
+    offsets = each_once(lines, reads)
     last = offsets[place] if place < len(offsets) else ""
     done = json.loads(last).get("logOffset", -1) if last.startswith("{") else -1
-    return files_read(store, folder, place, done)
+    return files_read(store, folder, place, done, reads)

@@ -136,8 +136,7 @@ class Answering:
             done = advance(self.program, state, self._by_class(pa.Table.from_batches(taken, self.schema)), watermark)
         except USER_ERRORS as error:
             return Answer(data, [told_by(self.link.number, self._tells.error(str(error)))], None, was_due)
-        names = [query.name for query in self.program.plan.queries]
-        written = [(number, table) for number, table in done.rows if names[number] not in self.link.unwritten]
+        written = [(number, table) for number, table in done.rows if not self._is_of(number, self.link.unwritten)]
         rows = Counter[int]()
         for number, table in written:
             rows[number] += table.num_rows
@@ -159,8 +158,11 @@ class Answering:
         }
         lines = {what: own for what, own in ((LATE, texts), (DEAD, dead)) if own}
         told = [told_by(self.link.number, one) for one in self._tells.all_of(written, lines, json.dumps(metrics))]
-        told += [self._as_events(number, table) for number, table in done.rows if names[number] in self.link.events]
+        told += [self._as_events(n, table) for n, table in done.rows if self._is_of(n, self.link.events)]
         return Answer(state_bytes, told, done.due, was_due)
+
+    def _is_of(self, number: int, queries: frozenset[str]) -> bool:
+        return self.program.plan.queries[number].name in queries
 
     def _as_events(self, number: int, rows: Any) -> bytes:
         columns = [flat(column) for column in rows.columns]

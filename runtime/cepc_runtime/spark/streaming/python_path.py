@@ -23,11 +23,11 @@ def with_archive(spark: SparkSession) -> Iterator[None]:
     one. Of a folder of packages they must not, for there may be others in it on another machine.
     """
     archive = Path(cepc_runtime.__file__).absolute().parent.parent
-    environment = spark.sparkContext.environment
-    before = environment.get("PYTHONPATH")
     if not archive.is_file():
         yield
         return
+    environment = spark.sparkContext.environment
+    before = environment.get("PYTHONPATH")
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(archive), before)))
     try:
         yield

@@ -25,7 +25,7 @@ from ..computed import computable, with_computed
 from ..encoding import encoded
 from ..events import CLASS, absent, copies, has_letter
 from ..events import letters as letter_words
-from ..forms import IN_ROWS, InFiles, InRows
+from ..forms import IN_ROWS
 from ..merging import in_columns_of_all
 from ..rows import ERROR, FAILED, QUERY, Packing, ddl, layout_of, of_queries, row_schema, with_columns_of
 from ..schema import JobError, OtherColumn, Stream, sources_of
@@ -191,15 +191,11 @@ class Continuous:
         letters = self.streamed.letters
         return Answering(self.plan_text, self.classes, letters, settings.most(), form, self.panes, self.left, self.link)
 
-    def unpacked(self, blobs: DataFrame, form: Form) -> DataFrame:
-        """What buckets tell in this form, where it is rows: as rows."""
-        match form:
-            case InRows():
-                layout = layout_of(self.plan)
-                packing = Packing.of(layout)
-                return blobs.mapInArrow(unpack(packing, self.link.number), row_schema(layout)).where(no_error())
-            case InFiles():
-                return blobs
+    def unpacked(self, blobs: DataFrame) -> DataFrame:
+        """What the buckets of this link tell as rows."""
+        layout = layout_of(self.plan)
+        packing = Packing.of(layout)
+        return blobs.mapInArrow(unpack(packing, self.link.number), row_schema(layout)).where(no_error())
 
     def told(self, events: Mapping[str, DataFrame], set_apart: bool = False, form: Form = IN_ROWS) -> DataFrame:
         """What the buckets of all links tell, rows, late events and metrics, in one DataFrame: a read, a shuffle and an
@@ -214,8 +210,9 @@ class Continuous:
         for link in self.links:
             buckets = link.packed(read, found, set_apart).groupBy(BUCKET)
             found = buckets.transformWithStateInPandas(Buckets(link.answering(form)), BLOB, "append", "eventTime")
-            for one in sources_of([link.streamed.stream]):  # records that are no events are told of once
-                read[one.name] = _without_malformed(read[one.name])
+            if self.later:  # records that are no events are told of once
+                own = sources_of([link.streamed.stream])
+                read |= {one.name: _without_malformed(read[one.name]) for one in own}
         assert found is not None
         return found
 
@@ -258,7 +255,7 @@ class Continuous:
     def _packed(self, events: DataFrame, dropped: str) -> DataFrame:
         apart, count = apart_in(events.columns), len(self.streamed.letters)
         is_apart = None if apart is None else F.col(apart).isNotNull()
-        found = self._looked_at(events, is_apart, dropped)
+        found = self._looked_at(events, apart, dropped)
         several = len(self.classes) > 1
         if several:
             found = copies(found, self.classes, count, apart=is_apart)
@@ -292,22 +289,21 @@ class Continuous:
             parts.append(timed(in_columns_of_all(own, member, *more), plan, member.watermark, self.ahead))
         return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
 
-    def _looked_at(self, events: DataFrame, apart: Column | None, dropped: str) -> DataFrame:
+    def _looked_at(self, events: DataFrame, apart: str | None, dropped: str) -> DataFrame:
         """The events that some query looks at, with their letters; others without a time or a type are counted. Rows
-        that are `apart` stay.
+        of which the column `apart` says that they are no events stay.
         """
         (time, *types), letters = self.streamed.stream.required, self.streamed.letters
         if self.streamed.lags is not None:
             letters = self.streamed.lags.known
-        kept = F.lit(False) if apart is None else apart
+        kept = F.lit(False) if apart is None else F.col(apart).isNotNull()
         type_ = types[0] if types else None
-        counts, are_rows = absent(time, type_, None if apart is None else ~apart), PASSED in events.columns
-        found = events.observe(dropped, *counts)
+        found = events.observe(dropped, *absent(time, type_, None if apart is None else ~kept))
         known = reduce(and_, (F.col(quote_name(name)).isNotNull() for name in self.streamed.stream.required))
         columns = [quote_name(name) for name, _ in self.plan.stream.given]
         of_type = None if type_ is None else f"CAST({quote_name(type_)} AS STRING)"
-        ahead = F.lit(False) if are_rows else is_ahead()
-        others = [name for name in (MALFORMED, PASSED) if name in events.columns]
+        ahead = F.lit(False) if apart == PASSED else is_ahead()
+        others = [] if apart is None else [apart]
         found = found.where(kept | known).select(*columns, ahead.alias(AHEAD), *letter_words(of_type, letters), *others)
         if any(one.letters is None for one in self.classes):  # CONTIGUOUS and LAG look at every event
             return found

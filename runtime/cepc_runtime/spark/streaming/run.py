@@ -239,10 +239,11 @@ def start(
         check_intact(place.store, folder)
         remove_lost_sums(place.store, folder)
         whole = whole_name(spark, folder)
-        claim = checkpoint.claim(place.store, folder, what, whole, change is not None, _reads(what, events))
+        reads = _reads(what, events)
+        claim = checkpoint.claim(place.store, folder, what, whole, change is not None, reads)
         what = claim.begun.of(what)
         place = Place(spark, what, folder)
-        look = look_at_new_files(events, place.store, folder)
+        look = look_at_new_files(events, place.store, folder, reads)
         lost = {name: to for name, to in ((LATE, folders.late), (DEAD, folders.dead)) if to is not None}
         how: OneMachine | InRows = IN_ROWS
         if isinstance(sink, Directories) and sink.is_usual_parquet:

@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final
 
 from ..schema import JobError
-from .intact import files_read, numbers_of
+from .intact import files_read, numbers_of, reads_of
 from .relations import sources_of
 
 if TYPE_CHECKING:
@@ -57,7 +57,8 @@ def check_same(store: Store, checkpoint: str, folders: Sequence[str]) -> None:
     within = tuple(f"{_plain(folder).rstrip('/')}/" for folder in folders)
     if not within:
         return
-    read = [file for place in numbers_of(store, checkpoint, "sources") for file in files_read(store, checkpoint, place)]
+    reads, places = reads_of(store, checkpoint), numbers_of(store, checkpoint, "sources")
+    read = [file for place in places for file in files_read(store, checkpoint, place, reads=reads)]
     if other := next((_plain(file) for file in read if not _plain(file).startswith(within)), None):
         raise JobError(
             f"{checkpoint} has read {other}, and this run reads {', '.join(folder[:-1] for folder in within)}: if the"

@@ -20,7 +20,7 @@ from ...cheap_dataclass import dataclass
 from ...parts.at_once import at_once
 from ..errors import SPARK_ERRORS, package_for
 from ..files import UNFINISHED, Renaming, can_be_parted, parted
-from ..forms import IN_ROWS, InRows
+from ..forms import InRows
 from ..query_results import Rows
 from ..rows import ERROR, QUERY, of_queries
 from ..schema import JobError
@@ -261,7 +261,7 @@ class Writing:
         with ExitStack() as stack:
             if len(links) > 1:
                 told = _persisted(told, stack)
-            kept = [_persisted(link.unpacked(told, IN_ROWS), stack) for link in links]
+            kept = [_persisted(link.unpacked(told), stack) for link in links]
             metrics = [_metrics(rows) for rows in kept]
             counts = [_counts(own) for own in metrics]
             for link, rows, count in zip(links, kept, counts, strict=True):
@@ -300,8 +300,8 @@ class Writing:
         for link, own in zip(self.what.links, of_links, strict=True):
             self._buckets |= {(link.link.number, one["bucket"]): one for one in own}
             counts = _counts(own)
-            numbers = {name: number for number, name in enumerate(link.queries)}
-            out |= {name: counts[str(numbers[name])] for name in link.written}
+            numbered = enumerate(link.queries)
+            out |= {name: counts[str(number)] for number, name in numbered if name not in link.link.unwritten}
         return {
             "late": sum(m["late"] for m in metrics),
             "ahead": sum(m["ahead"] for m in metrics),
