@@ -38,11 +38,37 @@ def two_streams(make: Make) -> Make:
     return lambda chance: divided(chance, make(chance))
 
 
-def divided(chance: Random, case: Case) -> Case:
+def beside_wider(make: Make) -> Make:
+    """The same programs over two streams that are much alike, of which one has nearly all types, and for each query
+    over one of them another over both that agrees on the same columns.
+    """
+
+    def drawn(chance: Random) -> Case:
+        case = divided(chance, make(chance), alike=True)
+        try:
+            program = checked_text(case.text)[1]
+            wider = [_wider(chance, query) for query in program.queries if not program.stream(query.stream).members]
+            found = replace(case, text=case.text + "".join(wider))
+            checked_text(found.text)
+        except Refused:  # of the wider ones: a column that the streams have in types that do not compare
+            return case
+        return found
+
+    return drawn
+
+
+def _wider(chance: Random, query: model.Query) -> str:
+    agreed = f" WHERE [{', '.join(query.partition)}]" if query.partition else ""
+    pattern = chance.choice(("ANY a", "SEQ(ANY a, ANY b)"))
+    return f"QUERY wider_{query.name} RETURN COUNT(*) AS n FROM one, two PATTERN {pattern}{agreed} WITHIN 2 SECONDS;\n"
+
+
+def divided(chance: Random, case: Case, *, alike: bool = False) -> Case:
     """The case with its events divided among two streams."""
     columns, time = HEADER.search(case.text).groups()  # type: ignore[union-attr]
     queries = HEADER.sub("", case.text)
-    of = {kind: chance.choice(("one", "two")) for kind in KINDS}
+    most = chance.choice(("one", "two"))
+    of = {kind: most if alike else chance.choice(("one", "two")) for kind in KINDS}
     if len({*of.values()}) == 1:
         of[chance.choice(KINDS)] = "two" if of["A"] == "one" else "one"
     both = chance.choice("CD") if chance.random() < 0.25 else None
@@ -58,9 +84,10 @@ def divided(chance: Random, case: Case) -> Case:
         if len(types) == 1 and types[0] in "CD" and both is None and "Kind" not in columns and chance.random() < 0.5:
             untyped = types[0]
             queries = re.sub(rf"\b{untyped}\b", name, queries)
-        texts.append(_stream(chance, name, columns, time, types, typed=untyped not in types))
+        texts.append(_stream(chance, name, columns, time, types, alike=alike, typed=untyped not in types))
     chance.shuffle(texts)
-    queries = WINDOW.sub(lambda found: found[1] + _from(chance, found[1]) + found[2], queries)
+    if not alike:
+        queries = WINDOW.sub(lambda found: found[1] + _from(chance, found[1]) + found[2], queries)
     return replace(case, text="".join(texts) + queries, rows=rows)
 
 
@@ -73,20 +100,20 @@ def _from(chance: Random, query: str) -> str:
     return "FROM one, two\n  " if chance.random() < (0.9 if "ANY" in query else 0.6) else ""
 
 
-def _stream(chance: Random, name: str, columns: str, time: str, types: list[str], *, typed: bool) -> str:
+def _stream(chance: Random, name: str, columns: str, time: str, types: list[str], *, alike: bool, typed: bool) -> str:
     """A stream whose columns are often of other types than those of the other, or called otherwise."""
     more = f",\n  only_{name} AS CONCAT('{name}', g)"
     if name == "two":
         for column in ("word", "k", "x"):
-            if chance.random() < 0.4:
+            if chance.random() < (0.1 if alike else 0.4):
                 columns = columns.replace(f"{column} INT,", f"{column} BIGINT,")
-        more += ",\n  other AS seq"
+        more += "" if alike else ",\n  other AS seq"
         if chance.random() < 0.5:
             more += ",\n  then AS at"
             time = re.sub(r"^at\b", "then", time)
         if chance.random() < 0.3:
             time = time.replace(" ORDER BY seq", "")
-    else:
+    elif not alike:
         more += ",\n  other AS g"
     kinds = ", ".join(f"'{kind}'" for kind in types)
     type_ = f"\nEVENT TYPE kind IN ({kinds})" if typed else ""

@@ -303,7 +303,7 @@ def test_the_driver_shows_every_step() -> None:
     ).program
     assert program is not None
     plan_shared(program, Options(), lambda name, before, after: seen.append((name, before is not after)))
-    assert [name for name, _ in seen] == list(NAMES)
+    assert [name for name, _ in seen] == [found.__name__ for found in PASSES]
     assert dict(seen)["normalise"]
 
 

@@ -287,7 +287,7 @@ def test_a_row_of_which_a_column_cannot_be_computed_ends_the_run_on_any_number_o
 def test_why_a_query_over_rows_has_none() -> None:
     text = S + "QUERY q RETURN MATCH B.k AS k PATTERN SEQ(B, A v, A w) WITHIN 1 s; STREAM t FROM QUERY q;"
     text += "QUERY r RETURN MATCH a.k AS k PATTERN SEQ(t a, t b) WITHIN 1 h;"
-    lines = no_rows(compile_text(text).program, reported(text), {})
+    lines = no_rows(reported(text), {})
     assert "`r` has no rows: `q`, whose rows are its events, has none" in lines
 
 

@@ -176,11 +176,11 @@ def tables(
         compiled.checked.sources,
         resources=resources,
     )
-    _log(program, report, compiled.checked.sources)
+    _log(report, compiled.checked.sources)
     return report.tables
 
 
-def _log(program: model.CheckedProgram, report: Report, sources: Mapping[str, Source]) -> None:
+def _log(report: Report, sources: Mapping[str, Source]) -> None:
     """What the command says on standard error."""
     if report.warnings:
         from .diagnostics.render import as_text, in_order, render_one
@@ -192,7 +192,7 @@ def _log(program: model.CheckedProgram, report: Report, sources: Mapping[str, So
     if _LOG.isEnabledFor(logging.INFO):
         from .why.no_rows import no_rows
 
-        for line in no_rows(program, report, sources):
+        for line in no_rows(report, sources):
             _LOG.info("%s", line)
 
 

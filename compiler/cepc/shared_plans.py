@@ -14,7 +14,7 @@ from . import passes
 from .passes.engine import EngineModel, load
 from .passes.pattern import pattern_of
 from .passes.workload import Budget, Context, Workload
-from .planning import plan_program
+from .planning import lifted, plan_program
 from .statistics import Statistics
 
 if TYPE_CHECKING:
@@ -61,9 +61,11 @@ class Options:
 @dataclass(frozen=True, slots=True)
 class SharedPlans:
     """What a program's queries share, and what the passes said and knew, stream by stream; or what is wrong; never
-    both.
+    both. `program` has the queries over the streams that the plans are of.
     """
 
+    program: model.CheckedProgram
+    options: Options
     workloads: tuple[Workload, ...]
     contexts: tuple[Context, ...]
     diagnostics: tuple[Diagnostic, ...]
@@ -78,11 +80,34 @@ def plan_shared(
 ) -> SharedPlans:
     """The program's queries after the passes, but for the last, which needs to know the target."""
     options = options or Options()
+    own, program = {query.name: query.stream for query in program.queries}, as_planned(program, options)
     planned = plan_program(program)
     deadline = None if options.seconds is None else time.monotonic() + options.seconds
     found = [share(program, plan, options, deadline, observe) for plan in planned.plans]
-    workloads, contexts = (tuple(workload for workload, _ in found), tuple(context for _, context in found))
-    return SharedPlans(workloads, contexts, planned.diagnostics)
+    workloads, contexts = (tuple(_told(w, own) for w, _ in found), tuple(context for _, context in found))
+    return SharedPlans(program, options, workloads, contexts, planned.diagnostics)
+
+
+def _told(workload: Workload, own: Mapping[str, str]) -> Workload:
+    """With which queries are planned over more streams than their own."""
+    for stream in dict.fromkeys(own.values()):
+        names = tuple(query.name for query in workload.plan.queries if own[query.name] == stream)
+        if names and stream != workload.plan.stream.name:
+            text = f"planned with those that see more than {stream}, but for streams of Spark's"
+            workload = workload.noted(passes.LIFT, names, text)
+    return workload
+
+
+def in_streams(program: model.CheckedProgram, shared: SharedPlans) -> SharedPlans:
+    """The plans of the same program for streams of Spark, where no query waits for streams that are not its own."""
+    if shared.program is program:
+        return shared
+    return plan_shared(program, replace(shared.options, without=(*shared.options.without, passes.LIFT)))
+
+
+def as_planned(program: model.CheckedProgram, options: Options) -> model.CheckedProgram:
+    """The program with queries over more streams than their own, where that is asked for and saves work."""
+    return lifted(program) if passes.LIFT in options.passes() else program
 
 
 def share(

@@ -216,7 +216,7 @@ LOG_STREAM = job.Streamed(stream=LOG, plans=(LOG_PLAN,), letters=tuple(LOG_LETTE
 
 # ---- the job ---------------------------------------------------------------------------------------------------------
 
-JOB = job.Job([job.StreamPart(LOG_STREAM, log_events, log_results)])
+JOB = job.Job([job.StreamPart(LOG_STREAM, log_events, log_results)], [LOG_STREAM])
 
 # Rows as DataFrames, as Arrow tables, or continuously; some matches of a query; the command line. `help` says more.
 build, tables, stream, matches, main = JOB.build, JOB.tables, JOB.stream, JOB.matches, JOB.main

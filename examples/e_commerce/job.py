@@ -177,7 +177,7 @@ PURCHASES_STREAM = job.Streamed(
 
 # ---- the job ---------------------------------------------------------------------------------------------------------
 
-JOB = job.Job([job.StreamPart(PURCHASES_STREAM, purchases_events, purchases_results)])
+JOB = job.Job([job.StreamPart(PURCHASES_STREAM, purchases_events, purchases_results)], [PURCHASES_STREAM])
 
 # Rows as DataFrames, as Arrow tables, or continuously; some matches of a query; the command line. `help` says more.
 build, tables, stream, matches, main = JOB.build, JOB.tables, JOB.stream, JOB.matches, JOB.main

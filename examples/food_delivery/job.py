@@ -202,7 +202,7 @@ ORDERS_STREAM = job.Streamed(stream=ORDERS, plans=(ORDERS_PLAN,), letters=tuple(
 
 # ---- the job ---------------------------------------------------------------------------------------------------------
 
-JOB = job.Job([job.StreamPart(ORDERS_STREAM, orders_events, orders_results)])
+JOB = job.Job([job.StreamPart(ORDERS_STREAM, orders_events, orders_results)], [ORDERS_STREAM])
 
 # Rows as DataFrames, as Arrow tables, or continuously; some matches of a query; the command line. `help` says more.
 build, tables, stream, matches, main = JOB.build, JOB.tables, JOB.stream, JOB.matches, JOB.main

@@ -216,7 +216,7 @@ REPORTS_STREAM = job.Streamed(stream=REPORTS, plans=(REPORTS_PLAN,), letters=tup
 
 # ---- the job ---------------------------------------------------------------------------------------------------------
 
-JOB = job.Job([job.StreamPart(REPORTS_STREAM, reports_events, reports_results)])
+JOB = job.Job([job.StreamPart(REPORTS_STREAM, reports_events, reports_results)], [REPORTS_STREAM])
 
 # Rows as DataFrames, as Arrow tables, or continuously; some matches of a query; the command line. `help` says more.
 build, tables, stream, matches, main = JOB.build, JOB.tables, JOB.stream, JOB.matches, JOB.main

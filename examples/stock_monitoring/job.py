@@ -216,7 +216,7 @@ MARKET_STREAM = job.Streamed(stream=MARKET, plans=(MARKET_PLAN,), letters=tuple(
 
 # ---- the job ---------------------------------------------------------------------------------------------------------
 
-JOB = job.Job([job.StreamPart(MARKET_STREAM, market_events, market_results)])
+JOB = job.Job([job.StreamPart(MARKET_STREAM, market_events, market_results)], [MARKET_STREAM])
 
 # Rows as DataFrames, as Arrow tables, or continuously; some matches of a query; the command line. `help` says more.
 build, tables, stream, matches, main = JOB.build, JOB.tables, JOB.stream, JOB.matches, JOB.main

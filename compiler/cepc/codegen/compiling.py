@@ -8,7 +8,7 @@ from cepc_runtime.cheap_dataclass import dataclass
 
 from ..errors import ProgramError
 from ..running.messages import nothing_to_run
-from ..shared_plans import Options, plan_shared
+from ..shared_plans import Options, in_streams, plan_shared
 from ..version import version
 from .job import GeneratedJob, generate
 from .stream_job import ReservedColumnError
@@ -48,9 +48,9 @@ def job_from(program: model.CheckedProgram, shared: SharedPlans, sources: Mappin
     """The job of plans. Raises ProgramError."""
     from . import messages
 
+    streamed = in_streams(program, shared)
     try:
-        rates = [context.rates for context in shared.contexts]
-        return generate(program, shared.plans, sources, version(), rates)
+        return generate(program, shared, streamed, sources, version())
     except ReservedColumnError as error:
         raise ProgramError([messages.reserved(error.column, error.stream)], sources) from None
 

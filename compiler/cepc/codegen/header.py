@@ -24,9 +24,15 @@ MOST: Final = 1000
 
 
 def header(
-    sources: Sequence[tuple[str, str]], version: str, program: model.CheckedProgram, jobs: Sequence[StreamJob]
+    sources: Sequence[tuple[str, str]],
+    version: str,
+    program: model.CheckedProgram,
+    jobs: Sequence[StreamJob],
+    apart: Sequence[StreamJob],
 ) -> str:
-    """`sources` are the names of the program's texts with their SHA-256."""
+    """`sources` are the names of the program's texts with their SHA-256; with --mode stream some streams are others,
+    which stand `apart`.
+    """
     lines = [
         f"Made by cepc {version}: change the program and compile it again, not this file.",
         "",
@@ -39,7 +45,16 @@ def header(
         lines += [line for query in told for line in _query(query, checked[query.name], job)]
         if left := len(job.batch.queries) - len(told):
             lines.append(f"  and {left:,} more queries, which the program tells")
+    if apart:
+        lines += ["", "With --mode stream no query waits for other streams than its own, and there are"]
+        lines += [f"  stream {job.stream.name}: {_names(job)}" for job in apart]
     return "\n".join(comment(part) for line in lines for part in _wrapped(line))
+
+
+def _names(job: StreamJob) -> str:
+    queries = [query.name for query in job.plan.queries]
+    more = f" and {len(queries) - MOST:,} more" if len(queries) > MOST else ""
+    return ", ".join(queries[:MOST]) + more
 
 
 def _wrapped(line: str) -> list[str]:

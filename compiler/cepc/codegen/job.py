@@ -13,7 +13,7 @@ from .header import header
 from .names import bound_by, names_of
 from .python import Code, call, lay_out, listed
 from .stream_job import check_names, stream_job
-from .stream_text import stream_text
+from .stream_text import stream_text, streamed_text
 from .streaming import whole_plan
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from cepc_runtime.plan.physical import PhysicalPlan
 
     from .. import model
-    from ..passes.rates import Rates
-    from ..planning.logical import LogicalPlan
+    from ..shared_plans import SharedPlans
     from .names import StreamNames
+    from .stream_job import Labels, StreamJob
 
 IMPORTS = """\
 from __future__ import annotations
@@ -45,7 +45,7 @@ class GeneratedJob:
     """`text` is a Python module with `build`, `tables`, `stream`, `matches` and `main`; `declared`: every stream has a
     FROM.
 
-    `plans` are those that the text carries, one for each stream.
+    `plans` are those of a batch, one for each stream.
     """
 
     text: str
@@ -56,37 +56,47 @@ class GeneratedJob:
 
 def generate(
     program: model.CheckedProgram,
-    plans: Sequence[LogicalPlan],
+    shared: SharedPlans,
+    streamed: SharedPlans,
     sources: Mapping[str, Source],
     version: str,
-    rates: Sequence[Rates],
 ) -> GeneratedJob:
-    """The job of a program: equal programs, equal text. `rates` are what is known of the events of each plan. Raises
-    ReservedColumnError.
+    """The job of a program: equal programs, equal text. What queries share is planned for a batch, and for --mode
+    stream. Raises ReservedColumnError.
     """
     labels = {query.name: query.labels for query in program.queries if query.labels}
     for stream in program.merged:
         for one in program.members(stream.name):
             check_names(one)
-    jobs = [
-        stream_job(program.stream(plan.stream.name), plan, known, labels)
-        for plan, known in zip(plans, rates, strict=True)
-    ]
-    taken = bound_by(f"{IMPORTS}\n{_main(())}")
-    names = names_of(((job.stream.name, [query.name for query in job.native]) for job in jobs), taken)
+    jobs = _jobs(program, shared, labels)
+    apart = [job for job in _jobs(program, streamed, labels) if job not in jobs]
+    taken = bound_by(f"{IMPORTS}\n{_main((), ())}")
+    called = [(job.stream.name, [query.name for query in job.native]) for job in jobs]
+    names = names_of([*called, *((f"streamed {job.stream.name}", []) for job in apart)], taken)
     digests = list(zip(_names(sources.values()), (_digest(source) for source in sources.values()), strict=True))
     blocks = [
         '"""Complex-event queries as one Spark job; `--help` lists its arguments."""',
-        header(digests, version, program, jobs),
+        header(digests, version, program, jobs, apart),
     ]
     text = "\n\n".join([*blocks, IMPORTS]) + "\n"
-    for number, (job, name) in enumerate(zip(jobs, names, strict=True)):
+    for number, (job, name) in enumerate(zip(jobs, names, strict=False)):
         title, constants, *functions = stream_text(job, name, program)
         text += "\n\n" if number else "\n"
         text += f"{title}\n\n{constants}\n\n\n" + "\n\n\n".join(functions) + "\n"
-    text += f"\n\n{_main(names)}\n"
+    streams = {job.stream.name: name for job, name in zip([*jobs, *apart], names, strict=True)}
+    for job in apart:
+        text += "\n\n" + "\n\n".join(streamed_text(job, streams[job.stream.name], program)) + "\n"
+    every = [streams[plan.stream.name] for plan in streamed.plans]
+    text += f"\n\n{_main(names[: len(jobs)], every)}\n"
     declared = all(one.source or one.query for job in jobs for one in program.members(job.stream.name))
     return GeneratedJob(text, tuple(map(whole_plan, jobs)), tuple(q.name for q in program.queries), declared)
+
+
+def _jobs(program: model.CheckedProgram, shared: SharedPlans, labels: Mapping[str, Labels]) -> list[StreamJob]:
+    return [
+        stream_job(program.stream(workload.plan.stream.name), workload.plan, context.rates, labels)
+        for workload, context in zip(shared.workloads, shared.contexts, strict=True)
+    ]
 
 
 def _names(sources: Iterable[Source]) -> list[str]:
@@ -100,7 +110,8 @@ def _digest(source: Source) -> str:
     return hashlib.sha256(source.text.encode()).hexdigest()
 
 
-def _main(names: Sequence[StreamNames]) -> str:
+def _main(names: Sequence[StreamNames], streams: Sequence[StreamNames]) -> str:
+    """`names` are those of a batch's parts, `streams` those of a stream's."""
     parts = listed(
         call("job.StreamPart", Code(f"{of.constant}_STREAM"), Code(f"{of.word}_events"), Code(f"{of.word}_results"))
         for of in names
@@ -108,7 +119,7 @@ def _main(names: Sequence[StreamNames]) -> str:
     return f"""\
 # ---- the job ---------------------------------------------------------------------------------------------------------
 
-{lay_out(call("job.Job", parts), before="JOB = ")}
+{lay_out(call("job.Job", parts, listed(Code(f"{of.constant}_STREAM") for of in streams)), before="JOB = ")}
 
 # Rows as DataFrames, as Arrow tables, or continuously; some matches of a query; the command line. `help` says more.
 build, tables, stream, matches, main = JOB.build, JOB.tables, JOB.stream, JOB.matches, JOB.main

@@ -104,6 +104,7 @@ def _merged(job: StreamJob, queries: Iterable[str], program: model.CheckedProgra
                 ),
                 types=types,
                 watermark=Code(f"{milliseconds(stream.time.watermark, plan.unit):_}"),
+                **_without(job, member, program),
             )
         )
     return call(
@@ -118,6 +119,13 @@ def _merged(job: StreamJob, queries: Iterable[str], program: model.CheckedProgra
     )
 
 
+def _without(job: StreamJob, member: model.MergedMember, program: model.CheckedProgram) -> dict[str, Node]:
+    """The queries that see other streams alone, if there are some."""
+    of = {query.name: [one.name for one in program.members(query.stream)] for query in program.queries}
+    names = [query.name for query in job.plan.queries if member.stream not in of[query.name]]
+    return {"without": tupled(map(string, names))} if names else {}
+
+
 def _as_column(expression: Expression, type_: DataType) -> str:
     match expression:
         case Literal(None):
@@ -126,34 +134,74 @@ def _as_column(expression: Expression, type_: DataType) -> str:
 
 
 def _constants(job: StreamJob, constant: str, program: model.CheckedProgram) -> str:
+    """Of a stream as a batch and with --mode stream."""
+    blocks = [*_declaration(job, constant, program), *_types(job, constant), *_letters(job, constant)]
+    return "\n\n".join([*blocks, *_beside(job, constant), *_plain(job, constant), *_kernel(job, constant)])
+
+
+def streamed_text(job: StreamJob, names: StreamNames, program: model.CheckedProgram) -> list[str]:
+    """A title, and the constants, of a stream that is another with --mode stream than in a batch."""
+    constant = names.constant
+    return [
+        comment(f"---- stream {job.stream.name}, with --mode stream ".ljust(118, "-")),
+        *_declaration(job, constant, program),
+        *_letters(job, constant),
+        *_beside(job, constant),
+        *_plain(job, constant),
+        *_plan(job, constant),
+        streamed(job, constant),
+    ]
+
+
+def _declaration(job: StreamJob, constant: str, program: model.CheckedProgram) -> list[str]:
     names = [q.name for q in job.plan.queries]
     several = bool(job.stream.members)
     declared = _merged(job, names, program) if several else _declared(job.stream, job.input, names, **_labels(job))
-    blocks = [lay_out(declared, before=f"{constant} = ")]
-    if job.plan.stream.raw_types is not None and job.stream.type_column is not None:
-        blocks.append(lay_out(listed(map(string, job.plan.stream.raw_types)), before=f"{constant}_TYPES = "))
-    blocks.append(
-        f"# Letter i is the events of this type for which this is true; the plan knows events by their letters.\n"
-        f"{lay_out(listed(map(_letter, job.letters)), before=f'{constant}_LETTERS = ')}"
+    return [lay_out(declared, before=f"{constant} = ")]
+
+
+def _types(job: StreamJob, constant: str) -> list[str]:
+    types = job.plan.stream.raw_types
+    if types is None or job.stream.type_column is None:
+        return []
+    return [lay_out(listed(map(string, types)), before=f"{constant}_TYPES = ")]
+
+
+def _letters(job: StreamJob, constant: str) -> list[str]:
+    title = "# Letter i is the events of this type for which this is true; the plan knows events by their letters."
+    return [f"{title}\n{lay_out(listed(map(_letter, job.letters)), before=f'{constant}_LETTERS = ')}"]
+
+
+def _beside(job: StreamJob, constant: str) -> list[str]:
+    """What is of other events."""
+    if not job.beside:
+        return []
+    others = listed(
+        call("job.OtherColumn", string(one.name), string(one.sql), tupled(map(string, one.queries)))
+        for one in job.beside
     )
-    if job.beside:
-        others = listed(
-            call("job.OtherColumn", string(one.name), string(one.sql), tupled(map(string, one.queries)))
-            for one in job.beside
-        )
-        title = comment("Columns of the events before and after, among all of a partition in canonical order.")
-        blocks.append(f"{title}\n{lay_out(others, before=f'{constant}_BESIDE = ')}")
+    title = comment("Columns of the events before and after, among all of a partition in canonical order.")
+    blocks = [f"{title}\n{lay_out(others, before=f'{constant}_BESIDE = ')}"]
     if job.lags is not None:
         title = comment(
             "What a stream knows of each letter as an event comes, and the rest when those before are known."
         )
         blocks.append(f"{title}\n{lay_out(listed(map(_letter, job.known)), before=f'{constant}_KNOWN = ')}")
         blocks.append(plan_text(job.lags, f"{constant}_LAGS"))
-    if job.native:
-        title = comment("Queries that Spark answers alone in a batch, as a stream has them.")
-        blocks.append(f"{title}\n{plan_text(streamed_plan(job), f'{constant}_PLAIN')}")
+    return blocks
+
+
+def _plain(job: StreamJob, constant: str) -> list[str]:
+    if not job.native:
+        return []
+    title = comment("Queries that Spark answers alone in a batch, as a stream has them.")
+    return [f"{title}\n{plan_text(streamed_plan(job), f'{constant}_PLAIN')}"]
+
+
+def _kernel(job: StreamJob, constant: str) -> list[str]:
+    """What workers do in a batch."""
     if not job.kernel.queries:
-        return "\n\n".join(blocks)
+        return []
     classes = listed(
         call(
             "job.Class",
@@ -166,15 +214,15 @@ def _constants(job: StreamJob, constant: str, program: model.CheckedProgram) -> 
         )
         for one in job.classes
     )
-    blocks.append(
-        "# Queries that need the same events in one place: queries and letters by their number.\n"
-        f"{lay_out(classes, before=f'{constant}_CLASSES = ')}"
-    )
-    blocks.append(
-        "# What the kernel does: automata, conditions over several events, results.\n"
-        + plan_text(job.kernel, f"{constant}_PLAN")
-    )
-    return "\n\n".join(blocks)
+    title = "# Queries that need the same events in one place: queries and letters by their number."
+    return [f"{title}\n{lay_out(classes, before=f'{constant}_CLASSES = ')}", *_plan(job, constant)]
+
+
+def _plan(job: StreamJob, constant: str) -> list[str]:
+    if not job.kernel.queries:
+        return []
+    title = "# What the kernel does: automata, conditions over several events, results."
+    return [f"{title}\n{plan_text(job.kernel, f'{constant}_PLAN')}"]
 
 
 def _computed(stream: model.Stream, wanted: StreamInput) -> dict[str, Node]:

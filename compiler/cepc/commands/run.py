@@ -199,11 +199,11 @@ def run(
         with stages("writing rows"):
             _write(report.tables, write, wanted)
         if wanted.page is not None:
-            _write_page(wanted.page, program, checked, report, stages, summary(report, wanted))
+            _write_page(wanted.page, checked, report, stages, summary(report, wanted))
     except CepcError as error:
         failed(ctx, error, checked.sources)
     warn(report.warnings, checked.sources)
-    for line in no_rows(program, report, checked.sources) if sql is None else ():
+    for line in no_rows(report, checked.sources) if sql is None else ():
         click.echo(visible(line), err=True)
     click.echo(summary(report, wanted), err=True)
 
@@ -297,9 +297,7 @@ def _look_at_page(path: str) -> None:
         raise RunError([other])
 
 
-def _write_page(
-    path: str, program: model.CheckedProgram, checked: Checked, report: Report, stages: Stages, said: str
-) -> None:
+def _write_page(path: str, checked: Checked, report: Report, stages: Stages, said: str) -> None:
     """Raises RunError where that cannot be done."""
     from ..diagnostics.render import as_text, in_order, render_one
     from ..files.write import write_text
@@ -307,7 +305,7 @@ def _write_page(
 
     found = in_order((*checked.diagnostics, *report.warnings), checked.sources)
     warnings = "\n".join(as_text(render_one(warning, checked.sources)) for warning in found)
-    write_text(path, to_html(program, report, stages.seconds, said, warnings))
+    write_text(path, to_html(report, stages.seconds, said, warnings))
 
 
 def _written_by(ctx: click.Context, wanted: RowOptions, queries: int, threads: int) -> Write:

@@ -12,7 +12,7 @@ from cepc_runtime.streaming.size import state_size
 from ..passes.engine import load
 from ..passes.strategy import strategy
 from ..planning.logical import is_countable
-from ..shared_plans import loads
+from ..shared_plans import in_streams, loads
 from ..statistics import Statistics
 from .automata import drawn, places, state_names
 from .describe import window
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .. import model
     from ..passes.engine import Load
     from ..passes.workload import Context, Note, Workload
-    from ..planning.logical import Countability, CountableQuery, LogicalQuery
+    from ..planning.logical import Countability, CountableQuery, LogicalPlan, LogicalQuery
     from ..shared_plans import SharedPlans
     from .automata import Drawn
     from .sketches import Sketch
@@ -102,26 +102,46 @@ class Explanation:
         return ": ".join(filter(None, (self.stream, ", ".join(of))))
 
 
+@dataclass(frozen=True, slots=True)
+class _AsStream:
+    """A query as one of a stream of Spark's: over which, what it keeps (None: it cannot be one), and how far the stream
+    is behind the watermark, as `stream_state` has it.
+    """
+
+    stream: model.Stream
+    size: QuerySize | None
+    behind: int | None
+
+
 def explain(program: model.CheckedProgram, shared: SharedPlans) -> tuple[Explanation, ...]:
     """An explanation of each stream that has queries."""
-    rows_behind = behind(program, (workload.plan for workload in shared.workloads))
+    as_streams = _as_streams(program, in_streams(program, shared).plans)
     return tuple(
-        _explanation(program, workload, context, rows_behind[workload.plan.stream.name])
+        _explanation(shared.program, workload, context, as_streams)
         for workload, context in zip(shared.workloads, shared.contexts, strict=True)
     )
 
 
+def _as_streams(program: model.CheckedProgram, plans: Sequence[LogicalPlan]) -> dict[str, _AsStream]:
+    rows_behind = behind(program, plans)
+    found: dict[str, _AsStream] = {}
+    for plan in plans:
+        stream, sizes = program.stream(plan.stream.name), state_size(strategy(plan, "stream"))
+        by_query = {size.query: size for size in sizes}
+        found |= {q.name: _AsStream(stream, by_query.get(q.name), rows_behind[stream.name]) for q in plan.queries}
+    return found
+
+
 def _explanation(
-    program: model.CheckedProgram, workload: Workload, context: Context, rows_behind: int | None
+    program: model.CheckedProgram, workload: Workload, context: Context, as_streams: Mapping[str, _AsStream]
 ) -> Explanation:
     plan, stream = workload.plan, program.stream(workload.plan.stream.name)
     alone, together = loads(workload, context)
-    sizes = {size.query: size for size in state_size(strategy(plan, "stream"))}
     here, batch = strategy(plan, "local"), strategy(plan, "batch")
     of_parts = {name: found for one in joined(workload) for name, found in one.drawn}
     asked = {query.name: query for query in program.queries}
     rows = tuple((one.name, one.query.name) for one in program.members(stream.name) if one.query is not None)
-    around = _Around(stream, workload, context, sizes, of_parts, rows_behind)
+    around = _Around(stream, workload, context, as_streams, of_parts)
     return Explanation(
         plan.stream.name,
         tuple(
@@ -153,16 +173,15 @@ def parts(workload: Workload) -> tuple[SharedPart, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Around:
-    """What queries of a stream are explained with: the state that each keeps in a stream, and drawings of what is
-    joined, by names of queries; how far the stream is behind the watermark, as `stream_state` has it.
+    """What queries of a stream are explained with: each as one of a stream of Spark's, and drawings of what is joined,
+    by names of queries.
     """
 
     stream: model.Stream
     workload: Workload
     context: Context
-    sizes: Mapping[str, QuerySize]
+    as_streams: Mapping[str, _AsStream]
     of_parts: Mapping[str, Drawn]
-    rows_behind: int | None
 
 
 def _execution(
@@ -172,17 +191,17 @@ def _execution(
     around: _Around,
 ) -> QueryExplanation:
     """`strategies` are that of this process, and that of Spark over all events."""
-    automaton, size, of_parts = drawn(query), around.sizes.get(query.name), around.of_parts.get(query.name)
+    automaton, own, of_parts = drawn(query), around.as_streams[query.name], around.of_parts.get(query.name)
     single = replace(around.workload.plan, queries=(query,), sharing=())
     context, stream = around.context, around.stream
     alone = load(single, context.rates, context.model, context.second)
     states_of = automaton or of_parts or places(query)
     shown = window(query, stream)
-    keeps = tuple(stream_state(size, query, stream, around.rows_behind))
+    keeps = tuple(stream_state(own.size, query, own.stream, own.behind))
     sketch, states = _sketches(asked, stream, automaton, of_parts, states_of)
     along = None if automaton else states_of
     return QueryExplanation(
-        query.name, automaton, along, sketch, states, *strategies, alone, query.window, shown, size, keeps,
+        query.name, automaton, along, sketch, states, *strategies, alone, query.window, shown, own.size, keeps,
         asked.labels,
     )  # fmt: skip
 

@@ -45,7 +45,8 @@ PASSES: Final[tuple[Pass, ...]] = (
     _later("columns", ".columns"),  # takes what is left
     _later("prune", ".prune"),  # anywhere: it looks at patterns alone
 )
-NAMES: Final = tuple(found.__name__ for found in PASSES)
+LIFT: Final = "lift"  # of queries, before there are plans: planning/lifting.py
+NAMES: Final = (LIFT, *(found.__name__ for found in PASSES))
 OPTIMISERS: Final = ("motto", "sharon", "gloria", "greedy", "weave")
 LIMITED: Final = OPTIMISERS[1:]  # of counted queries
 SHARING: Final = tuple(name for name in NAMES if name != "prune")  # those that look for what queries have in common

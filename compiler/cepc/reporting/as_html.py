@@ -28,7 +28,6 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def to_html(
-    program: model.CheckedProgram,
     report: Report,
     seconds: Mapping[str, float],
     summary: str,
@@ -37,6 +36,7 @@ def to_html(
     """The page. `seconds` are those of the stages; `summary` is the sentence, and `warnings` the text, that the command
     prints.
     """
+    program = report.program
     styles = (files(package).joinpath("page.css") for package in ("cepc.explaining", "cepc.reporting"))
     title = escaped(
         ", ".join(query.name for query in program.queries[:4]) + (", …" if len(program.queries) > 4 else "")

@@ -19,7 +19,7 @@ from ..passes.strategy import strategy
 from ..passes.worth import worth_planning
 from ..planning import plan_program
 from ..reading.messages import type_never_occurs
-from ..shared_plans import Options, share
+from ..shared_plans import Options, as_planned, share
 from ..statistics import Statistics
 from . import messages
 from .computable import look_at_functions
@@ -52,6 +52,7 @@ LOOKED_AT: Final = 1_000_000
 @dataclass(frozen=True, slots=True)
 class Report:
     """What a run gave: for each query, in the order of the program, its rows in order; and what became of the events.
+    `program` has these queries over the streams that they were planned over.
 
     `efforts` is what was done for the queries of each stream, and `workloads` what they were planned to share; Spark's
     workers tell no efforts. `without_time` and `without_type` are rows that were no events, and so many bad records
@@ -59,6 +60,7 @@ class Report:
     `reads` are the events of each stream; from Spark some of them, of streams with a query that has no rows.
     """
 
+    program: model.CheckedProgram
     tables: dict[str, Any]
     read: int | None
     files: int | None
@@ -144,8 +146,9 @@ def run(
     from ..writing.order import first_columns
 
     options, stages = options or Options(), stages or Stages()
-    asked, program = program, program.with_needed
+    asked = program
     with stages("planning"):
+        program = as_planned(program.with_needed, options)
         planned = plan_program(program)
     if not planned.plans:
         raise ProgramError(planned.diagnostics, sources)
@@ -181,6 +184,7 @@ def run(
         ordered = dict(zip(names, at_once(sorts, resources.threads), strict=True))
     read_here = [read for name, read in loading.read.items() if program.stream(name).query is None]
     return Report(
+        program=replace(program, queries=tuple(query for query in program.queries if query.name in ordered)),
         tables=ordered,
         read=sum(read.rows for read in read_here),
         files=sum(read.files for read in read_here),

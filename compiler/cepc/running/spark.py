@@ -121,9 +121,11 @@ def run(
         session = quiet_session(size_of(places.values()) if len(places) == len(streams_read(program)) else None)
         session.conf.set(MOST, str(most))
     plans = [workload.plan.stream for workload in shared.workloads]
+    names = [query.name for query in program.queries]
+    as_run = replace(shared.program, queries=tuple(query for query in shared.program.queries if query.name in names))
     try:
         with TemporaryDirectory(prefix="cepc-", ignore_cleanup_errors=True) as folder:
-            started = _Started(session, job, program, plans)
+            started = _Started(session, job, program, as_run, plans)
             if isinstance(bad, Stop):
                 given = _read_by_spark(started, places)
             else:
@@ -153,10 +155,13 @@ def size_of(sources: Iterable[EventSource]) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class _Started:
-    """A session, and what runs in it: the job of a program, whose streams have these plans."""
+    """A session, and what runs in it: the job of what was asked, whose streams have these plans. `program` has the
+    queries over the streams that they are planned over.
+    """
 
     session: Any
     job: LoadedJob
+    asked: model.CheckedProgram
     program: model.CheckedProgram
     plans: Sequence[StreamPlan]
 
@@ -223,7 +228,7 @@ def _report(run: _Started, given: _Given, stages: Stages) -> Report:
     with stages("reading events and finding matches"), with_runtime(run.session):
         tables = run.job.tables(run.session, given.frames, asked, dropped)
     with stages("sorting rows"):
-        program = run.program
+        program = run.asked
         first = {query.name: first_columns(query, program.stream(query.stream)) for query in program.queries}
         tables = {name: in_order(_in_utc(table), first=first[name]) for name, table in tables.items()}
     counts = [observation.get for observation in dropped.values()]
@@ -239,6 +244,7 @@ def _report(run: _Started, given: _Given, stages: Stages) -> Report:
         queries = empty if name in looked and not given.reads else run.program.queries
         warnings += types_that_never_occur(run.program, run.program.stream(name), queries, read)
     return Report(
+        program=run.program,
         tables=tables,
         read=sum(read.rows for read in given.reads.values()) if given.reads else None,
         files=sum(read.files for read in given.reads.values()) if given.reads else None,

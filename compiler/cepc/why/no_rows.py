@@ -24,8 +24,9 @@ QUERIES: Final = 10
 CAUSES: Final = 3  # of a query
 
 
-def no_rows(program: model.CheckedProgram, report: Report, sources: Mapping[str, Source]) -> list[str]:
+def no_rows(report: Report, sources: Mapping[str, Source]) -> list[str]:
     """Lines that say why queries have no rows, of no more than ten; queries of the same causes are named together."""
+    program = report.program
     empty = [q for q in program.queries if q.stream in report.reads and not report.tables[q.name].num_rows]
     if not empty:
         return []

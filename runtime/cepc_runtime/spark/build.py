@@ -40,15 +40,17 @@ def answered(
     """
     streams = [part.stream for part in parts]
     chosen = known_queries(streams, queries)
-    looked_at = needed(streams, chosen)
+    looked_at = {stream.name: stream for stream in needed(streams, chosen)}
     made_of = rows_needed(streams, chosen)
-    alone = {stream.name for stream in looked_at if not stream.members}
+    alone = {stream.name for stream in looked_at.values() if not stream.members}
     of_several = {name: one for name, one in (dropped or {}).items() if name not in alone}
-    inputs = JobEvents(spark, looked_at, events, of_several)
+    inputs = JobEvents(spark, tuple(looked_at.values()), events, of_several)
     found: list[tuple[Answers, frozenset[str]]] = []
-    for part in (one for one in parts if one.stream in looked_at):
+    for part in (one for one in parts if one.stream.name in looked_at):
         own, more = chosen.intersection(part.stream.queries), made_of.intersection(part.stream.queries)
-        answers = part.results(inputs.of(part.stream), own | more, (dropped or {}).get(part.stream.name), form)
+        answers = part.results(
+            inputs.of(looked_at[part.stream.name]), own | more, (dropped or {}).get(part.stream.name), form
+        )
         if more:
             answers = answers.read_again(own | more)
             inputs.add_rows(answers.frames(more))
@@ -104,13 +106,15 @@ def events_for(
 ) -> tuple[StreamPart, DataFrame]:
     """The part of a job that answers a query, and the events that it looks at. Raises JobError."""
     streams = [part.stream for part in parts]
-    inputs = JobEvents(spark, needed(streams, [query]), events)
+    looked_at = {stream.name: stream for stream in needed(streams, [query])}
+    inputs = JobEvents(spark, tuple(looked_at.values()), events)
     made_of = rows_needed(streams, [query])
-    for part in parts:
+    for part in (one for one in parts if one.stream.name in looked_at):
+        found = inputs.of(looked_at[part.stream.name])
         if query in part.stream.queries:
-            return part, inputs.of(part.stream)
-        if more := made_of.intersection(part.stream.queries):
-            inputs.add_rows(part.results(inputs.of(part.stream), more, None, IN_ROWS).frames(more))
+            return part, found
+        more = made_of.intersection(part.stream.queries)
+        inputs.add_rows(part.results(found, more, None, IN_ROWS).frames(more))
     raise JobError(f"there is no query {query}")
 
 

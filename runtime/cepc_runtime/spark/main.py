@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from .schema import Stream
     from .stream_part import StreamPart
+    from .streaming.query import Streamed
 
     Events = Mapping[str, DataFrame]
     Dropped = Mapping[str, Observation]
@@ -39,13 +40,16 @@ if TYPE_CHECKING:
 CONSOLE = "console"
 
 
-def main(argv: Sequence[str] | None, parts: Sequence[StreamPart], build: Build, write: Write) -> int:
-    """Run a job of these parts: 0, or 1 after a sentence on standard error, or what shells make of a signal. `build`
-    gives the rows of a batch, `write` puts them into files. argparse exits with 2 where the command is wrong.
+def main(
+    argv: Sequence[str] | None, parts: Sequence[StreamPart], streamed: Sequence[Streamed], build: Build, write: Write
+) -> int:
+    """Run a job of these parts, or these streams: 0, or 1 after a sentence on standard error, or what shells make of a
+    signal. `build` gives the rows of a batch, `write` puts them into files. argparse exits with 2 where the command is
+    wrong.
     """
-    streams = [part.stream for part in parts]
-    parser = _parser(streams)
+    parser = _parser([part.stream for part in parts])
     arguments = parser.parse_args(argv)
+    streams = [one.stream for one in (streamed if arguments.mode == "stream" else parts)]
     names = _queries(parser, arguments.queries, streams)
     wanted = needed(streams, names)
     is_csv = arguments.output != CONSOLE and arguments.output_format == "csv"
@@ -63,7 +67,7 @@ def main(argv: Sequence[str] | None, parts: Sequence[StreamPart], build: Build, 
 
     def run(spark: SparkSession) -> None:
         if arguments.mode == "stream":
-            streaming.run_streams(spark, [part.streamed for part in parts], names, inputs, arguments)
+            streaming.run_streams(spark, streamed, names, inputs, arguments)
         else:
             _run(spark, build, write, wanted, names, inputs, arguments)
 

@@ -50,13 +50,14 @@ class OtherColumn:
 class JobMember:
     """One of several streams of which a query sees the events: what these have in the columns of all, as SQL over those
     of their own. Of some events only those of these `types` are wanted, None for all. An event may be `watermark`
-    milliseconds late.
+    milliseconds late. Some queries are `without` its events.
     """
 
     stream: Stream
     columns: tuple[tuple[str, str], ...]
     types: tuple[str, ...] | None = None
     watermark: int = 0
+    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -113,9 +114,15 @@ def rows_needed(streams: Sequence[Stream], queries: Collection[str]) -> frozense
 
 
 def needed(streams: Sequence[Stream], queries: Collection[str]) -> tuple[Stream, ...]:
-    """The streams that are looked at for these queries."""
+    """The streams that are looked at for these queries; of several as one those alone whose events some of them see."""
     asked = {*queries, *rows_needed(streams, queries)}
-    return tuple(stream for stream in streams if not asked.isdisjoint(stream.queries))
+    return tuple(_narrowed(stream, asked) for stream in streams if not asked.isdisjoint(stream.queries))
+
+
+def _narrowed(stream: Stream, queries: Collection[str]) -> Stream:
+    asked = {name for name in stream.queries if name in queries}
+    seen = tuple(member for member in stream.members if not asked.issubset(member.without))
+    return stream if seen == stream.members else dataclasses.replace(stream, members=seen)
 
 
 def conform(events: DataFrame, stream: Stream, unchecked: Collection[str] = ()) -> DataFrame:

@@ -24,13 +24,19 @@ if TYPE_CHECKING:
     from .files import Files
     from .schema import Stream
     from .stream_part import StreamPart
+    from .streaming.query import Streamed
     from .streaming.run import Running
     from .streaming.sinks import Sink
 
 
 @dataclass(frozen=True)
 class Job:
+    """`parts` answer the queries in a batch, and `streamed` are they continuously: where queries over fewer streams
+    share work with those over more, they do so in a batch alone.
+    """
+
     parts: Sequence[StreamPart]
+    streamed: Sequence[Streamed]
 
     @cached_property
     def streams(self) -> tuple[Stream, ...]:
@@ -102,10 +108,9 @@ class Job:
         After a restart it may get the rows of a batch again, the same ones, and must then write nothing twice. Raises
         JobError.
         """
-        streamed = [part.streamed for part in self.parts]
         folders, millis = Folders(checkpoint, late, dead), ahead // timedelta(milliseconds=1)
         terms = Terms(folders, trigger, buckets, millis, change)
-        return run_stream(spark, streamed, sink, terms, events, queries)
+        return run_stream(spark, self.streamed, sink, terms, events, queries)
 
     def matches(
         self,
@@ -125,7 +130,7 @@ class Job:
 
     def main(self, argv: Sequence[str] | None = None) -> int:
         """Run the job as the command line says: 0, or 1 after a sentence on standard error."""
-        return command_line.main(argv, self.parts, self.build, self.write)
+        return command_line.main(argv, self.parts, self.streamed, self.build, self.write)
 
     def write(
         self,

@@ -1,0 +1,109 @@
+"""Queries over fewer streams as queries over more, where others are that agree on the same columns: events are brought
+together once for all of them, and what they have in common is counted once.
+
+The rows are the same, for an event of a type that a query does not name is nothing to it; a query that would see such
+an event stays where it is. A stream of Spark's is not planned so: its rows would wait for the watermarks of all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from cepc_runtime.plan.columns_read import beside_read, shows_canonical_order
+from cepc_runtime.plan.stream import PLACE
+from cepc_runtime.sql.expression import Field
+
+from ..automaton.letters import Letters
+from ..automaton.positions import PatternTooLarge
+from ..model import EventTest, type_of
+from .needs import columns_needed, raw_types_needed
+from .query import plan_query
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cepc_runtime.sql.expression import Expression
+
+    from .. import model
+
+
+def lifted(program: model.CheckedProgram) -> model.CheckedProgram:
+    """The program itself where there is no such query."""
+    found = {query.name: query for query in program.queries}
+    makes_events = set(program.queries_of_rows.values())
+    streams = sorted(program.in_turn, key=lambda stream: len(stream.members), reverse=True)
+    for stream in streams:  # from the most on: those over which a query may be lifted stay where they are
+        wider = [one for one in streams if _is_wider(program, one, stream)]
+        for query in program.queries if wider else ():
+            if query.stream == stream.name and query.name not in makes_events:
+                found[query.name] = _lifted(query, stream, wider, found.values())
+    queries = tuple(found.values())
+    return program if queries == program.queries else replace(program, queries=queries)
+
+
+def _is_wider(program: model.CheckedProgram, one: model.Stream, stream: model.Stream) -> bool:
+    """Whether it has the events of more streams. Rows of queries would have to be found before."""
+    members, fewer = program.members(one.name), program.members(stream.name)
+    return {s.name for s in members} > {s.name for s in fewer} and all(s.query is None for s in members)
+
+
+def _lifted(
+    query: model.Query, stream: model.Stream, wider: Iterable[model.Stream], others: Iterable[model.Query]
+) -> model.Query:
+    """The query over the first of the wider streams with others that agree on the same columns, if it may be."""
+    agreeing = {other.stream for other in others if {*other.partition} == {*query.partition}}
+    for one in wider:
+        if one.name in agreeing and _is_same(found := _over(query, stream, one), stream, one):
+            return found
+    return query
+
+
+def _over(query: model.Query, stream: model.Stream, wider: model.Stream) -> model.Query:
+    """The query over more streams: the types that it names have their stream before them."""
+
+    def renamed(test: EventTest) -> EventTest:
+        if stream.members:
+            return test
+        if stream.type_column is None:
+            return replace(test, raw_type=stream.name)
+        return test if test.raw_type is None else replace(test, raw_type=type_of(stream.name, test.raw_type))
+
+    variables = tuple(replace(variable, test=renamed(variable.test)) for variable in query.variables)
+    return replace(query, stream=wider.name, variables=variables, mentioned=tuple(map(renamed, query.mentioned)))
+
+
+def _is_same(query: model.Query, stream: model.Stream, wider: model.Stream) -> bool:
+    """Whether a query over the wider stream has the rows that it has over the other one."""
+    if query.returns_events or wider.time.order_by != stream.time.order_by:
+        return False
+    letters = Letters()
+    try:
+        plan = plan_query(query, letters)
+    except PatternTooLarge:
+        return False
+    beside = beside_read(plan, letters.all(), stream.beside)
+    if raw_types_needed(letters.all(), (plan,), beside) is None:  # it sees events of every type
+        return False
+    if shows_canonical_order(plan) and not _orders_alike(stream, wider):
+        return False
+    needed = columns_needed(stream, letters.all(), (plan,))
+    return all(_value(stream, member, needed) == _value(wider, member, needed) for member in _names(stream))
+
+
+def _orders_alike(stream: model.Stream, wider: model.Stream) -> bool:
+    """Whether events of a stream that tie have the same order among those of more."""
+    names = [name for name, _ in stream.columns]
+    return [name for name, _ in wider.columns if name in names] == names
+
+
+def _names(stream: model.Stream) -> tuple[str, ...]:
+    return tuple(member.stream for member in stream.members) or (stream.name,)
+
+
+def _value(stream: model.Stream, of: str, columns: Iterable[str]) -> dict[str, Expression | None]:
+    """What the events of one of the streams have in the columns, but for its place."""
+    made = next((one.columns for one in stream.members if one.stream == of), stream.input.computed)
+    fields = {} if stream.members else {n: Field(None, n, "each", type_) for n, type_ in stream.columns}
+    values = {column.name: column.expression for column in made} | fields
+    return {name: values.get(name) for name in columns if name != PLACE}
