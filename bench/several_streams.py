@@ -85,7 +85,7 @@ def in_process(text: Path, rows: Path, without: tuple[str, ...]) -> Callable[[],
 
     def run() -> None:
         shutil.rmtree(rows, ignore_errors=True)
-        subprocess.run([*command, "--output-format", "parquet"], check=True, capture_output=True)
+        subprocess.run([*command, "--format", "parquet"], check=True, capture_output=True)
 
     return run
 
