@@ -35,9 +35,13 @@ def lifted(program: model.CheckedProgram) -> model.CheckedProgram:
     streams = sorted(program.in_turn, key=lambda stream: len(stream.members), reverse=True)
     for stream in streams:  # from the most on: those over which a query may be lifted stay where they are
         wider = [one for one in streams if _is_wider(program, one, stream)]
-        for query in program.queries if wider else ():
+        if not wider:
+            continue
+        agreed = {(query.stream, frozenset(query.partition)) for query in found.values()}
+        for query in program.queries:
             if query.stream == stream.name and query.name not in makes_events:
-                found[query.name] = _lifted(query, stream, wider, found.values())
+                beside = (one for one in wider if (one.name, frozenset(query.partition)) in agreed)
+                found[query.name] = _lifted(query, stream, beside)
     queries = tuple(found.values())
     return program if queries == program.queries else replace(program, queries=queries)
 
@@ -48,13 +52,10 @@ def _is_wider(program: model.CheckedProgram, one: model.Stream, stream: model.St
     return {s.name for s in members} > {s.name for s in fewer} and all(s.query is None for s in members)
 
 
-def _lifted(
-    query: model.Query, stream: model.Stream, wider: Iterable[model.Stream], others: Iterable[model.Query]
-) -> model.Query:
-    """The query over the first of the wider streams with others that agree on the same columns, if it may be."""
-    agreeing = {other.stream for other in others if {*other.partition} == {*query.partition}}
+def _lifted(query: model.Query, stream: model.Stream, wider: Iterable[model.Stream]) -> model.Query:
+    """The query over the first of the wider streams over which it has the same rows, if there is one."""
     for one in wider:
-        if one.name in agreeing and _is_same(found := _over(query, stream, one), stream, one):
+        if _is_same(found := _over(query, stream, one), stream, one):
             return found
     return query
 
