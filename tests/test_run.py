@@ -740,6 +740,16 @@ def test_from_python_columns_of_a_frame_that_fit(name: Any, type_: str, values: 
     assert found["x"].tolist() == expected
 
 
+@pytest.mark.parametrize("type_", ["STRING", "TIMESTAMP", "BOOLEAN", "DECIMAL(9,2)", "ARRAY<INT>", "MAP<STRING, INT>"])
+def test_from_python_a_column_without_values_which_pandas_takes_for_floats_is_of_any_type(type_: str) -> None:
+    read = pd.read_csv(io.StringIO("t,x\n1,\n2,\n"))
+    assert read["x"].dtype == "float64"
+    compiled = cepc.compile(ONE.format("x", type_))
+    assert compiled.run(read)["q"]["x"].isna().tolist() == [True, True]
+    for nothing in (read[:0], pd.DataFrame({"t": [], "x": []}), pd.DataFrame(columns=["t", "x"])):
+        assert compiled.run(nothing)["q"].empty
+
+
 @pytest.mark.parametrize("type_", ["TINYINT", "INT", "BIGINT", "FLOAT", "DOUBLE"])
 def test_unsigned_numbers_are_whatever_they_fit(type_: str) -> None:
     for kind in ("uint8", "uint32", "uint64", "UInt64"):

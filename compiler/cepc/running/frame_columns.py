@@ -38,6 +38,8 @@ def from_series(series: Any, name: str, type_: DataType, stream: str) -> Any:
     import pyarrow as pa
 
     column = _as_arrow(series, name, type_, stream)
+    if pa.types.is_floating(column.type) and column.null_count == len(column):  # pandas's type of what has no values
+        return pa.chunked_array([pa.nulls(len(column), to_arrow(type_))])
     found = from_arrow(column.type)
     if pa.types.is_uint64(column.type) and (is_integer(type_) or type_ in FLOATS):  # which is DECIMAL(20, 0) to Spark
         with suppress(pa.ArrowInvalid):
