@@ -750,6 +750,17 @@ def test_from_python_a_column_without_values_which_pandas_takes_for_floats_is_of
         assert compiled.run(nothing)["q"].empty
 
 
+@pytest.mark.parametrize("value", [Decimal("Infinity"), Decimal("-Infinity")])
+def test_from_python_an_infinite_decimal_is_none(value: Decimal) -> None:
+    frame = pd.DataFrame({"t": [1, 2], "x": [Decimal("1.5"), value]})
+    with pytest.raises(cepc.DataError, match=rf"error\[E0711\]: `{value}` is no DECIMAL\(9,2\) for `x`"):
+        cepc.compile(ONE.format("x", "DECIMAL(9,2)")).run(frame)
+    with pytest.raises(
+        cepc.DataError, match=r"(?s)is of Python's `Decimal`, and DOUBLE is.*make all of its values DOUBLE"
+    ):
+        cepc.compile(ONE.format("x", "DOUBLE")).run(frame)
+
+
 @pytest.mark.parametrize("type_", ["TINYINT", "INT", "BIGINT", "FLOAT", "DOUBLE"])
 def test_unsigned_numbers_are_whatever_they_fit(type_: str) -> None:
     for kind in ("uint8", "uint32", "uint64", "UInt64"):

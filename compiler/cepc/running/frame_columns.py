@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from decimal import Decimal as PythonDecimal
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +69,8 @@ def _as_arrow(series: Any, name: str, type_: DataType, stream: str) -> Any:
             column = _maps(series, type_) if _has_maps(series, type_) else pa.array(series, from_pandas=True)
         except OverflowError:  # integers past 64 bits, which a DECIMAL may have
             column = pa.array(series, pa.decimal128(MAX_PRECISION, 0), from_pandas=True)
+        except TypeError:  # of pyarrow, where a Decimal of Python's is infinite
+            raise _infinite(series, name, type_, stream) from None
     except UnicodeEncodeError:
         raise DataError([no_text(name, type_, stream)]) from None
     except pa.ArrowException:
@@ -75,6 +78,15 @@ def _as_arrow(series: Any, name: str, type_: DataType, stream: str) -> Any:
         raise DataError([several_kinds(name, type_, [*kinds], stream)]) from None
     chunks = [column] if isinstance(column, pa.Array) else column.chunks
     return pa.chunked_array([_plain(chunk) for chunk in chunks], _plain(pa.array([], column.type)).type)
+
+
+def _infinite(series: Any, name: str, type_: DataType, stream: str) -> DataError:
+    """Of a column with Decimals of Python's that are infinite, which no DECIMAL is."""
+    bad = next((one for one in series if isinstance(one, PythonDecimal) and one.is_infinite()), None)
+    if bad is None or not isinstance(type_, Decimal):
+        kinds = dict.fromkeys(type(value).__name__ for value in series.dropna())
+        return DataError([several_kinds(name, type_, [*kinds], stream)])
+    return DataError([bad_value(NOWHERE, name, type_, f"`{bad}`", "no DECIMAL is infinite")])
 
 
 def _plain(column: Any) -> Any:
