@@ -670,6 +670,8 @@ def test_from_python_integers_beside_nulls_in_arrays_and_structs_are_exact_in_fr
         ("STRUCT<a: INT>", [{"a": 1.5}, {}, None], "is STRUCT<`a`: DOUBLE>, and", "declare it as STRUCT<`a`: DOUBLE>,"),
         ("MAP<STRING, INT>", [{"a": 1.5}, {}, None], "is MAP<STRING, DOUBLE>, and", "declare it as MAP<STRING, DOUBLE>,"),
         ("MAP<STRING, INT>", [{"a": 1}, 5, None], "is of Python's `dict` and `int`", "make all of its values dicts from STRING to INT in the frame"),
+        ("MAP<STRING, INT>", [5, {"a": 1}, None], "is of Python's `int` and `dict`", "make all of its values dicts from STRING to INT in the frame"),
+        ("ARRAY<MAP<STRING, INT>>", [[{"a": 1.5}], [], None], "is ARRAY<MAP<STRING, DOUBLE>>, and", "declare it as ARRAY<MAP<STRING, DOUBLE>>,"),
         ("INT", [2**300, 1, None], "is of Python's `int`, and INT is expected", "make all of its values INT"),
         ("STRING", ["a\ud800", "b", None], "is STRING with values that are no UTF-8 text, and STRING is expected",
          "replace what is no character: `frame['x'] = frame['x'].str.encode('utf-8', 'replace').str.decode('utf-8')`"),
@@ -733,8 +735,15 @@ ONE = "STREAM s (t INT, `{0}` {1}) EVENT TIME t UNIT s; QUERY q RETURN MATCH s.`
         ("x", "STRING", pd.Categorical(["a", None]), ["a", None]),
         ("x", "DECIMAL(10,2)", pd.Categorical([0, 30]), [Decimal("0.00"), Decimal("30.00")]),
         ("x", "DECIMAL(10,2)", pd.Categorical([None, 30]), [None, Decimal("30.00")]),
+        ("x", "ARRAY<MAP<STRING, INT>>", [[{"a": 1}, None, {}], None], [[[("a", 1)], None, []], None]),
+        ("x", "ARRAY<MAP<STRING, INT>>", [[[("a", 1)]], []], [[[("a", 1)]], []]),
+        ("x", "ARRAY<MAP<STRING, INT>>", [[], None], [[], None]),
+        ("x", "ARRAY<MAP<STRING, INT>>", pd.Series([np.array([{"a": 1}], object), None]), [[[("a", 1)]], None]),
+        ("x", "MAP<STRING, MAP<INT, DECIMAL(5,2)>>", [{"a": {1: 2.5}}, {"b": {}}], [[("a", [(1, Decimal("2.50"))])], [("b", [])]]),
+        ("x", "STRUCT<m: MAP<STRING, DOUBLE>, n: INT>", [{"m": {"a": 1}}, {"n": 2}], [{"m": [("a", 1.0)], "n": None}, {"m": None, "n": 2}]),
+        ("x", "STRUCT<m: MAP<STRING, INT>>", [{"m": {"a": 1}, "other": "b"}, np.nan], [{"m": [("a", 1)]}, None]),
     ],
-)
+)  # fmt: skip
 def test_from_python_columns_of_a_frame_that_fit(name: Any, type_: str, values: Any, expected: list[Any]) -> None:
     found = cepc.compile(ONE.format(name, type_)).run(pd.DataFrame({"t": [1, 2], name: values}))["q"]
     assert found["x"].tolist() == expected

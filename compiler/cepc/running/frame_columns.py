@@ -29,6 +29,8 @@ from ..reading.messages import bad_value, no_text, other_values, several_kinds
 from ..reading.text_values import BadValueError, failing, from_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cepc_runtime.sql.types import DataType
 
 
@@ -66,7 +68,7 @@ def _as_arrow(series: Any, name: str, type_: DataType, stream: str) -> Any:
         series = series.sparse.to_dense()
     try:
         try:
-            column = _maps(series, type_) if _has_maps(series, type_) else pa.array(series, from_pandas=True)
+            column = _values([*series], type_) if _has_maps(series, type_) else pa.array(series, from_pandas=True)
         except OverflowError:  # integers past 64 bits, which a DECIMAL may have
             column = pa.array(series, pa.decimal128(MAX_PRECISION, 0), from_pandas=True)
         except TypeError:  # of pyarrow, where a Decimal of Python's is infinite
@@ -101,8 +103,19 @@ def _plain(column: Any) -> Any:
 
 
 def _has_maps(series: Any, type_: DataType) -> bool:
-    """Whether the values are dicts, which Arrow takes for structs, or lists of pairs, where maps are declared."""
-    return isinstance(type_, Map) and series.dtype == object and all(map(_is_map, series.dropna()))
+    """Whether maps are declared, at any depth, and the values are objects of Python's."""
+    return _holds_maps(type_) and series.dtype == object
+
+
+def _holds_maps(type_: DataType | None) -> bool:
+    match type_:
+        case Map():
+            return True
+        case Array(element):
+            return _holds_maps(element)
+        case Struct(fields):
+            return any(_holds_maps(field.type) for field in fields)
+    return False
 
 
 def _is_map(value: Any) -> bool:
@@ -110,17 +123,58 @@ def _is_map(value: Any) -> bool:
     return pairs or isinstance(value, dict)
 
 
-def _maps(series: Any, type_: DataType) -> Any:
-    """Maps from what their keys are to what their values are; of the declared type where all are empty."""
+def _values(values: Sequence[Any], type_: DataType | None) -> Any:
+    """Values in the type that they have in common, with maps where maps are declared: dicts, which Arrow takes for
+    structs, and lists of pairs. What has not the declared form is left to Arrow.
+    """
     import pyarrow as pa
 
-    if not any(map(len, series.dropna())):
-        return pa.array(series, to_arrow(type_), from_pandas=True)
-    found = [[*(one.items() if isinstance(one, dict) else one)] if _is_map(one) else None for one in series]
-    offsets = pa.array([0, *accumulate(len(pairs or ()) for pairs in found)], pa.int32())
-    keys = pa.array([key for pairs in found for key, _ in pairs or ()])
-    items = pa.array([item for pairs in found for _, item in pairs or ()], from_pandas=True)
-    return pa.MapArray.from_arrays(offsets, keys, items, mask=pa.array(pairs is None for pairs in found))
+    if type_ is None or not _holds_maps(type_):
+        return pa.array(values, from_pandas=True)
+    there = [one for one in values if not _is_null(one)]
+    if all((isinstance(one, dict) or _is_list(one)) and len(one) == 0 for one in there):
+        return pa.array([None if _is_null(one) else one for one in values], to_arrow(type_))
+    match type_:
+        case Map(key, value) if all(map(_is_map, there)):
+            pairs = [None if _is_null(one) else [*(one.items() if isinstance(one, dict) else one)] for one in values]
+            keys = _values([key for one in pairs for key, _ in one or ()], key)
+            items = _values([item for one in pairs for _, item in one or ()], value)
+            return pa.MapArray.from_arrays(_offsets(pairs), keys, items, mask=_nulls(pairs))
+        case Array(element) if all(map(_is_list, there)):
+            lists = [None if _is_null(one) else [*one] for one in values]
+            inner = _values([value for one in lists for value in one or ()], element)
+            return pa.ListArray.from_arrays(_offsets(lists), inner, mask=_nulls(lists))
+        case Struct() if all(isinstance(one, dict) for one in there):
+            dicts = [None if _is_null(one) else one for one in values]
+            names = dict.fromkeys(name for one in dicts for name in one or ())
+            fields = [_values([(one or {}).get(name) for one in dicts], type_.field(name)) for name in names]
+            return pa.StructArray.from_arrays(fields, [*names], mask=_nulls(dicts))
+    return pa.array(values, from_pandas=True)
+
+
+def _is_null(value: Any) -> bool:
+    import pandas as pd
+
+    return value is None or (pd.api.types.is_scalar(value) and pd.isna(value))
+
+
+def _is_list(value: Any) -> bool:
+    import numpy as np
+
+    return isinstance(value, (list, tuple, np.ndarray))
+
+
+def _offsets(values: list[Any]) -> Any:
+    """Where the parts of each value begin, and the last ones end."""
+    import pyarrow as pa
+
+    return pa.array([0, *accumulate(len(one or ()) for one in values)], pa.int32())
+
+
+def _nulls(values: list[Any]) -> Any:
+    import pyarrow as pa
+
+    return pa.array([one is None for one in values], pa.bool_())
 
 
 def _with_numbers_inside(column: Any, type_: DataType) -> Any:
