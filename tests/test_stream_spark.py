@@ -835,6 +835,16 @@ def test_every_event_moves_the_watermark_and_no_filter_stands_before_it(
         ("--mode stream --checkpoint c --avro s.avsc", "--avro is for --format kafka"),
         ("--dead d", "--dead is for --mode stream"),
         ("--output-option a=b", "--output-option is for --mode stream"),
+        ("--output-format json", "--output-format is for rows that are written: add --output DIR, or leave it out"),
+        ("--mode stream --checkpoint c --output-format parquet", "add --output DIR, or leave it out to print them"),
+        (
+            "--mode stream --checkpoint c --output-format kafka",
+            "--output-format is for rows that are written: add --output TOPIC",
+        ),
+        (
+            "--mode stream --checkpoint c --output-option a=b",
+            "--output-option is for rows that are written: add --output",
+        ),
         ("--checkpoint c", "--checkpoint is for --mode stream"),
         ("--trigger 10_seconds", "--trigger is for --mode stream"),
         ("--ahead 0_days", "--ahead is for --mode stream"),

@@ -48,12 +48,13 @@ def main(
     wrong.
     """
     parser = _parser([part.stream for part in parts])
-    arguments = parser.parse_args(argv)
+    arguments = _with_format(parser.parse_args(argv))
     streams = [one.stream for one in (streamed if arguments.mode == "stream" else parts)]
     names = _queries(parser, arguments.queries, streams)
     wanted = needed(streams, names)
     is_csv = arguments.output != CONSOLE and arguments.output_format == "csv"
-    wrong = streaming.problem(arguments) or _misread(_folders(arguments)) or streaming.meeting(arguments, wanted, names)
+    wrong = streaming.problem(arguments) or _unwritten(arguments)
+    wrong = wrong or _misread(_folders(arguments)) or streaming.meeting(arguments, wanted, names)
     if wrong := wrong or (not_in_csv(parts, names) if is_csv else None):
         parser.error(wrong)
     try:
@@ -204,7 +205,7 @@ def _parser(streams: Sequence[Stream]) -> argparse.ArgumentParser:
         " (default: console)",
     )
     parser.add_argument(
-        "--output-format", default="parquet", type=_format_name,
+        "--output-format", type=_format_name,
         help="parquet, csv, json, or another (default: parquet)",
     )  # fmt: skip
     parser.add_argument(
@@ -246,6 +247,24 @@ def _folders(arguments: argparse.Namespace) -> list[tuple[str, str]]:
     """What is written, with the option that names it; Kafka has topics instead."""
     names = ("checkpoint", "late", "dead", *(() if arguments.output_format == "kafka" else ("output",)))
     return [(name, path) for name in names if (path := getattr(arguments, name)) is not None]
+
+
+def _with_format(arguments: argparse.Namespace) -> argparse.Namespace:
+    """With the format in which rows are written; `says_how` is what was said of it."""
+    said = {"--output-format": arguments.output_format is not None, "--output-option": bool(arguments.output_option)}
+    form = arguments.output_format or "parquet"
+    says_how = next((name for name, given in said.items() if given), None)
+    return argparse.Namespace(**vars(arguments) | {"output_format": form, "says_how": says_how})
+
+
+def _unwritten(arguments: argparse.Namespace) -> str | None:
+    """What is wrong where it is said how rows are written, and not where: a stream that printed them would go on behind
+    them, and they would be nowhere.
+    """
+    if arguments.output != CONSOLE or arguments.says_how is None:
+        return None
+    what = "TOPIC" if arguments.output_format == "kafka" else "DIR"
+    return f"{arguments.says_how} is for rows that are written: add --output {what}, or leave it out to print them"
 
 
 def _misread(places: Iterable[tuple[str, str]]) -> str | None:
