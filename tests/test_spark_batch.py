@@ -235,6 +235,18 @@ def test_events_that_are_not_what_the_stream_declares_are_refused_before_a_row_i
     assert "km" not in str(failure.value).partition("(there are")[0]  # SMALLINT widens to INT
 
 
+def test_a_column_that_a_join_gives_twice_is_refused_and_one_in_other_letters_passed_over(spark: SparkSession) -> None:
+    program = """STREAM s (t BIGINT, k STRING, x INT) EVENT TIME t UNIT s;
+QUERY q RETURN MATCH s.k AS k, s.x AS x PATTERN s WITHIN 1 s;"""
+    events = spark.createDataFrame([(1, "a", 7)], "t BIGINT, k STRING, x INT")
+    others = spark.createDataFrame([("a", 8)], "k STRING, X INT")
+    with pytest.raises(JobError) as failure:
+        build(spark, program, events.join(others, events["k"] == others["k"]))
+    assert str(failure.value).endswith(": column k: found 2 times: drop or rename all but one of them")
+    (row,) = build(spark, program, events.join(others, "k"))["q"].collect()
+    assert (row["k"], row["x"]) == ("a", 7)
+
+
 PLACES = """STREAM s (
   t BIGINT, one STRUCT<lat: DOUBLE, lon: DOUBLE>, list ARRAY<STRUCT<lat: DOUBLE, lon: DOUBLE>>,
   map MAP<STRING, STRUCT<lat: DOUBLE, lon: DOUBLE>>, deep STRUCT<`a b`: STRUCT<lat: DOUBLE, lon: DOUBLE>>

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812
@@ -131,6 +132,7 @@ def conform(events: DataFrame, stream: Stream, unchecked: Collection[str] = ()) 
     """
     if wrong := problems([field for field in stream.schema.fields if field.name not in unchecked], events.schema):
         raise not_declared(stream, wrong)
+    events = _without_others(events, stream)
     found = {field.name: field.dataType for field in events.schema.fields}
     return events.select(
         *(
@@ -144,10 +146,29 @@ def conform(events: DataFrame, stream: Stream, unchecked: Collection[str] = ()) 
     )
 
 
+def _without_others(events: DataFrame, stream: Stream) -> DataFrame:
+    """Without the columns that are called like declared ones in other letters, between which Spark does not tell."""
+    names, declared = events.columns, {field.name for field in stream.schema.fields}
+    lower = {name.lower() for name in declared}
+    if not any(name.lower() in lower and name not in declared for name in names):
+        return events
+    apart = "_" * max(map(len, names))  # with a number behind it, longer than every name
+    return events.toDF(
+        *(f"{apart}{i}" if name.lower() in lower and name not in declared else name for i, name in enumerate(names))
+    )
+
+
 def problems(declared: Iterable[T.StructField], found: T.StructType) -> list[str]:
     """What is wrong with columns that were found."""
-    types = {field.name: field.dataType for field in found.fields}
-    return [problem for field in declared if (problem := _problem(field, types))]
+    types, times = {field.name: field.dataType for field in found.fields}, Counter(found.names)
+    return [problem for field in declared if (problem := _twice(field, times) or _problem(field, types))]
+
+
+def _twice(field: T.StructField, times: Mapping[str, int]) -> str | None:
+    """Of columns of one name, as a join gives them, Spark takes none."""
+    if times[field.name] < 2:
+        return None
+    return f"column {field.name}: found {times[field.name]} times: drop or rename all but one of them"
 
 
 def _not_utf8(stream: Stream, field: T.StructField) -> str:
