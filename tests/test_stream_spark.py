@@ -845,6 +845,10 @@ def test_every_event_moves_the_watermark_and_no_filter_stands_before_it(
             "--mode stream --checkpoint c --output-option a=b",
             "--output-option is for rows that are written: add --output",
         ),
+        (
+            "--format rides=json",
+            "write json instead of rides=json, for all streams: where their formats differ, the",
+        ),
         ("--checkpoint c", "--checkpoint is for --mode stream"),
         ("--trigger 10_seconds", "--trigger is for --mode stream"),
         ("--ahead 0_days", "--ahead is for --mode stream"),

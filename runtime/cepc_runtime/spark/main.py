@@ -186,7 +186,7 @@ def _parser(streams: Sequence[Stream]) -> argparse.ArgumentParser:
     )  # fmt: skip
     parser.add_argument(
         "--format",
-        type=_format_name,
+        type=_source_format,
         help="parquet, csv, json, table, or another that Spark knows (default: what the program says, or parquet)",
     )
     parser.add_argument(
@@ -224,6 +224,16 @@ def _parser(streams: Sequence[Stream]) -> argparse.ArgumentParser:
 def _format_name(text: str) -> str:
     """Spark knows formats by names in any letters, and classes by their own names."""
     return text if "." in text else text.lower()
+
+
+def _source_format(text: str) -> str:
+    """There are no formats with `=`, but an --input with one, which is of a stream."""
+    if "=" in text:
+        raise argparse.ArgumentTypeError(
+            f"write {text.rpartition('=')[2]} instead of {text}, for all streams: where their formats differ, the"
+            " program says which, by FROM in each STREAM"
+        )
+    return _format_name(text)
 
 
 def _plain(text: str) -> str:
