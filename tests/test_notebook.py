@@ -56,6 +56,23 @@ def test_rows_go_into_a_variable(shell: Any, given: Any) -> None:
     assert {name: table.column("k").to_pylist() for name, table in shell.user_ns["rows"].items()} == {"pairs": [7]}
 
 
+SEVERAL = """\
+STREAM s (at TIMESTAMP, kind STRING, k BIGINT) EVENT TIME at EVENT TYPE kind IN ('A', 'B');
+STREAM `s t` (at TIMESTAMP, k BIGINT) EVENT TIME at;
+QUERY pairs RETURN MATCH k PATTERN SEQ(A, `s t`) WHERE [k] WITHIN 1 MINUTE;
+"""
+
+
+def test_a_cell_says_how_the_events_of_a_stream_that_has_none_are_given(
+    shell: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cell(shell, "--events s=events", SEVERAL) is None
+    said = "no events are named for the stream `s t`\n  = help: pass them: `--events 's t=EVENTS'`, a variable with a table"
+    assert said in capsys.readouterr().err
+    cell(shell, "rows --events s=events --events 's t=events'", SEVERAL)
+    assert shell.user_ns["rows"]["pairs"]["k"].to_pylist() == [7]
+
+
 TYPES = """\
 STREAM s (at TIMESTAMP, kind STRING, k BIGINT, d DECIMAL(10,2), n STRING, f DOUBLE) EVENT TIME at EVENT TYPE kind;
 QUERY q RETURN MATCH A.k AS k, A.d AS d, A.n AS n, A.f AS f, CAST('NaN' AS DOUBLE) AS g

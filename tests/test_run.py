@@ -819,7 +819,7 @@ def test_from_python_what_is_wrong_is_raised() -> None:
     both = cepc.compile(PROGRAM.replace("RETURN ", "FROM rides RETURN ") + other)
     with pytest.raises(cepc.DataError, match="no events are named") as one:
         both.run({"rides": table()})
-    assert "help: pass them: `run({'b': events})`, a pyarrow table" in str(one.value)
+    assert "help: pass them: `run({'b': events, …})`, a pyarrow table" in str(one.value)
     with pytest.raises(ValueError, match="there is no query `deliverd`; did you mean `delivered`"):
         compiled.run(table(), "deliverd")
     with pytest.raises(ValueError, match="no query is asked for: name some of `delivered`, `cancelled`, or give None"):

@@ -14,7 +14,7 @@ from cepc_runtime.parts.resources import Resources
 from .wording import many
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Source
@@ -147,8 +147,11 @@ def tables(
     dead: str | os.PathLike[str] | None = None,
     threads: int | None = None,
     memory: str | int | None = None,
+    how_given: Callable[[str, bool], str] | None = None,
 ) -> dict[str, Any]:
-    """What `Compiled.run` gives, as pyarrow tables whatever the events are."""
+    """What `Compiled.run` gives, as pyarrow tables whatever the events are. `how_given` says how those of a stream are
+    given, of one stream or of several; where it is not by an argument of `run`.
+    """
     from cepc_runtime.parts.at_once import cores
 
     from .reading.bad_records import treatment
@@ -170,9 +173,10 @@ def tables(
     paths = [os.fspath(one) for one in given.values() if isinstance(one, str | os.PathLike)]
     bad = treatment(skip_bad=skip_bad, dead=None if dead is None else os.fspath(dead), events=paths)
     resources = Resources(most, cores() if threads is None else threads, memory=memory_of(memory))
+    how, several = how_given or _by_argument, len(streams) > 1
     report = run(
         program,
-        lambda stream, plan: _load(given.get(stream.name), stream, plan, bad, resources, several=len(streams) > 1),
+        lambda stream, plan: _load(given.get(stream.name), stream, plan, bad, resources, how(stream.name, several)),
         compiled.checked.sources,
         resources=resources,
     )
@@ -196,8 +200,13 @@ def _log(report: Report, sources: Mapping[str, Source]) -> None:
             _LOG.info("%s", line)
 
 
+def _by_argument(stream: str, several: bool) -> str:
+    passed = f"{{{stream!r}: events, …}}" if several else "events"
+    return f"`run({passed})`, a pyarrow table, a pandas frame"
+
+
 def _load(
-    events: Any, stream: model.Stream, plan: StreamPlan, bad: Treatment, resources: Resources, *, several: bool
+    events: Any, stream: model.Stream, plan: StreamPlan, bad: Treatment, resources: Resources, how_given: str
 ) -> Read:
     from .reading.files import EventSource
     from .reading.read import read_events
@@ -205,8 +214,7 @@ def _load(
     from .running.sources import declared
 
     if events is None:
-        passed = f"{{{stream.name!r}: events}}" if several else "events"
-        cure = f"pass them: `run({passed})`, a pyarrow table, a pandas frame, or the path of"
+        cure = f"pass them: {how_given}, or the path of"
         return read_events(declared(stream, cure), plan, stream.input, treatment=bad, resources=resources)
     if isinstance(events, str | os.PathLike):
         place = EventSource(os.fspath(events), None, stream.options)

@@ -172,9 +172,14 @@ def _tables(compiled: Compiled, asked: argparse.Namespace, variables: Mapping[st
     from ..running.given import NoEventsError, UnknownStreamError
 
     try:
-        return tables(compiled, _events(asked.events, variables), asked.query)
+        return tables(compiled, _events(asked.events, variables), asked.query, how_given=_by_option)
     except (NoEventsError, UnknownStreamError) as error:
         raise _Usage(str(error)) from None
+
+
+def _by_option(stream: str, several: bool) -> str:
+    """How a cell is given events."""
+    return f"`--events {shlex.quote(f'{stream}=EVENTS' if several else 'EVENTS')}`, a variable with a table or a frame"
 
 
 def _events(asked: Sequence[str], variables: Mapping[str, Any]) -> Any:
