@@ -59,6 +59,13 @@ def said(events: str, program: str = STREAM) -> str:
     return str(caught.value)
 
 
+def test_a_line_of_blanks_is_said_where_it_is() -> None:
+    Path("e.csv").write_bytes(csv_of(["2026-03-02 10:00:00,A,1", "", " \t", "2026-03-02 10:00:01,A,2"]))
+    assert "a line is no CSV row\n --> e.csv:4:1\n  |\n4 |" in said("e.csv")
+    Path("e.csv").write_bytes(csv_of([" "]))
+    assert " --> e.csv:2:1\n" in said("e.csv")
+
+
 CSV = [
     "2026-01-01 10:00:00,A,1",
     "2026-01-01 10:00:01,A,x",

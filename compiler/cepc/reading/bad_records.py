@@ -237,4 +237,9 @@ def _stopped(first: Sequence[BadRecord]) -> DataError:
     if len(first) >= MOST:
         notes.append("these are the first twenty")
     problems[-1] = replace(problems[-1], notes=(*problems[-1].notes, *notes, messages.TREATMENTS))
-    return DataError(problems, {name: Source(name, text) for name, text in texts.items()})
+    return DataError(problems, {name: Source(name, _with_an_end(text)) for name, text in texts.items()})
+
+
+def _with_an_end(text: str) -> str:
+    """With a line behind a last one of blanks: a span in the blank rest of a text is said to be where it ends."""
+    return text if text.rpartition("\n")[2].strip() else f"{text}\n…"
