@@ -15,10 +15,11 @@ from cepc.api import check_text
 from cepc.cli import cepc
 from cepc.codegen.compiling import job_of
 from cepc.errors import RunError
-from cepc.planning import lifted
+from cepc.planning import lifted, plan_program
 from cepc.running.given import read_given
 from cepc.running.local import run
 from cepc.shared_plans import Options, in_streams, plan_shared
+from cepc.statistics.analyze import analyze
 from cepc_runtime.spark.schema import needed, sources_of
 from cepc_runtime.sql.types import to_arrow
 from tests.equivalence import ABOUT, same
@@ -204,6 +205,18 @@ def test_events_that_tie_stand_in_the_order_of_their_own_stream() -> None:
     given = {"one": table_of(program, "one", one), "two": table_of(program, "two", columns)}
     report = run(program, lambda stream, plan: read_given(given[stream.name], plan, stream.input), {})
     assert report.tables["q"].column("x").to_pylist() == [8]
+
+
+def test_statistics_are_of_queries_as_they_are_planned() -> None:
+    program = compile_text(STREAMS + WIDE + AGREEING.replace("[k]", "[k] AND a.x > 5")).program
+    columns = {"at": [*range(10)], "kind": ["A"] * 10, "k": [1] * 10, "s": [None] * 10, "x": [*range(10)]}
+    given = {
+        "one": table_of(program, "one", columns),
+        "two": table_of(program, "two", {name: [] for name in ("at", "kind", "x", "k", "y")}),
+    }
+    found = analyze(program, lambda stream, plan: read_given(given[stream.name], plan, stream.input), {})
+    (plan,) = plan_program(lifted(program)).plans
+    assert [found["one+two"].selectivity(letter) for letter in plan.letters if letter.conditions] == [4 / 10]
 
 
 def table_of(program: model.CheckedProgram, stream: str, columns: dict[str, list[Any]]) -> pa.Table:

@@ -163,7 +163,7 @@ def test_a_stream_is_no_type_where_its_events_have_types() -> None:
     query = "QUERY q RETURN COUNT(*) AS n PATTERN SEQ(s a, t b) WITHIN 2 s SLIDE 1 s;"
     first, *_ = checked(STREAM + OTHER + query).diagnostics
     assert (first.code, first.title) == ("E0201", "the stream `s` is no event type")
-    assert first.hint.startswith("write one of them: `s.A`, `s.B`")
+    assert first.hint.startswith("write one of them, or some of them in `OR(…)`: `s.A`, `s.B`")
     assert codes(STREAM + OTHER + query.replace("s a", "s.A a")) == []
 
 

@@ -197,16 +197,21 @@ def test_a_table_a_path_and_the_session_itself_do_what_they_say(spark: SparkSess
         assert same(rows_of(found["pairs"]), expected)
 
 
+class LazyFrame:
+    """As polars has it, without Arrow's interface."""
+
+
 @pytest.mark.parametrize(
     ("call", "error", "said"),
     [
         (lambda c, frame: c.run(frame), TypeError, r"`compiled\.spark\(events\)` .* `compiled\.run\(events\.toArrow\(\)\)`"),
+        (lambda c, _: c.run(LazyFrame()), TypeError, r"not LazyFrame: `compiled\.run\(events\.collect\(\)\)` has polars"),
         (lambda c, _: c.spark([1, 2]), TypeError, r"not list: .* `spark\.createDataFrame\(events\)` makes one"),
         (lambda c, _: c.spark("no_such_table"), cepc.RunError, "no_such_table"),
         (lambda c, frame: c.spark({"t": frame}), ValueError, "no query reads a stream `t`; there are s"),
         (lambda c, frame: c.spark(frame.sparkSession), cepc.RunError, "it is not declared with FROM"),
     ],
-    ids=["run a DataFrame", "a list", "no table", "no stream", "a session without FROM"],
+    ids=["run a DataFrame", "what polars has not computed", "a list", "no table", "no stream", "a session without FROM"],
 )  # fmt: skip
 def test_what_cannot_be_events_is_said(spark: SparkSession, call: Any, error: type[Exception], said: str) -> None:
     frame = spark.sql("SELECT 1L AS at, 'A' AS kind, 'x' AS k, 1 AS x")

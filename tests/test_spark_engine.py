@@ -71,6 +71,7 @@ def test_what_is_dropped_and_what_is_written_is_said(spark: SparkSession, tmp_pa
         (LONG, "E0807", "query rises: COUNT(*) does not fit BIGINT in the window from 0 to 1000 for k = x; CAST(COUNT(*) AS STRING)"),
         ([{"at": 1, "kind": "A", "x": "one"}], "E0711", "`\"one\"` is no INT for `x`"),
         ([{"at": 1, "x": 1}], "E0807", "column kind: expected string, found none (there are at, x)"),
+        ([{"at": 1, "Kind": "A", "x": 1}], "E0807", "column kind: expected string, found none but Kind: names are case-sensitive, rename it"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_one_error(

@@ -79,8 +79,9 @@ def read_given(events: Any, stream: StreamPlan, given: StreamInput, bad: Treatme
     table = _from_frame(events, stream.name, given.columns) if is_frame(events) else events
     if not isinstance(table, pa.Table):
         if not hasattr(table, "__arrow_c_stream__"):
-            cure = f": {_OF_COLUMNS}" if isinstance(events, Mapping | list) else ""
             what = type(events).__name__
+            cure = f": {_OF_COLUMNS}" if isinstance(events, Mapping | list) else ""
+            cure = f": {_COMPUTED}" if what == "LazyFrame" else cure
             raise NoEventsError(f"events are a pyarrow table, a pandas frame, or a path; not {what}{cure}")
         table = _from_stream(table)
     needed = given.needed([name for name, _ in stream.given])
@@ -94,6 +95,7 @@ def read_given(events: Any, stream: StreamPlan, given: StreamInput, bad: Treatme
     return replace(read, warnings=(*read.warnings, *cut))
 
 
+_COMPUTED: Final = "`compiled.run(events.collect())` has polars compute it first"
 _OF_COLUMNS: Final = "`pandas.DataFrame(…)` makes events of columns, as `pyarrow.table(…)` does"
 
 

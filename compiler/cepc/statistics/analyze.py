@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import ProgramError, RunError
-from ..planning import plan_program
+from ..planning import lifted, plan_program
 from ..running.from_query import loading_of
 from ..running.messages import no_value
 from .read import declared_types
@@ -37,9 +37,11 @@ def analyze(
     if not planned.plans:
         raise ProgramError(planned.diagnostics, sources)
     found = {}
-    wanted = [replace(plan.stream, raw_types=None) for plan in planned.plans]
+    over_more = plan_program(lifted(program)).plans  # which ask more of streams that are seen together
+    plans = {plan.stream.name: plan for plan in (*planned.plans, *over_more)}.values()
+    wanted = [replace(plan.stream, raw_types=None) for plan in plans]
     loading = loading_of(program, wanted, load, sources)
-    for plan, events in zip(planned.plans, wanted, strict=True):
+    for plan, events in zip(plans, wanted, strict=True):
         stream = program.stream(plan.stream.name)
         read = loading.events(events)
         try:

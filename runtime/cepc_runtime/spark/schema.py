@@ -213,8 +213,10 @@ def not_declared(stream: Stream, problems: Iterable[str]) -> JobError:
 
 def missing(field: T.StructField, found: Iterable[str]) -> str:
     """What is said of a declared column that is not there; `found` are those that are."""
-    expected = field.dataType.simpleString()
-    return f"column {field.name}: expected {expected}, found none (there are {', '.join(found) or 'no columns'})"
+    expected, names = field.dataType.simpleString(), [*found]
+    if near := next((name for name in names if name.lower() == field.name.lower()), None):
+        return f"column {field.name}: expected {expected}, found none but {near}: names are case-sensitive, rename it"
+    return f"column {field.name}: expected {expected}, found none (there are {', '.join(names) or 'no columns'})"
 
 
 def _problem(field: T.StructField, found: dict[str, T.DataType]) -> str | None:

@@ -49,12 +49,13 @@ def unknown_type(
 def stream_for_type(name: ast.Name, types: Sequence[str]) -> Diagnostic:
     """A stream with EVENT TYPE where a type is to stand."""
     of = _written(name.text)
+    several = ", or some of them in `OR(…)`" if len(types) > 1 else ""
     return Diagnostic(
         "E0201",
         f"the stream `{name.text}` is no event type",
         name.span,
         "its events are of several types" if len(types) > 1 else "its events have a type",
-        hint=f"write one of them: {_listed(f'{of}.{_written(one)}' for one in types)}",
+        hint=f"write one of them{several}: {_listed(f'{of}.{_written(one)}' for one in types)}",
     )
 
 
