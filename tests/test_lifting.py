@@ -4,6 +4,7 @@ not.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +18,11 @@ from cepc.codegen.compiling import job_of
 from cepc.errors import RunError
 from cepc.planning import lifted, plan_program
 from cepc.running.given import read_given
+from cepc.running.loading import of_streams
 from cepc.running.local import run
 from cepc.shared_plans import Options, in_streams, plan_shared
 from cepc.statistics.analyze import analyze
+from cepc_runtime.parts.resources import ONE_THREAD, Resources
 from cepc_runtime.spark.schema import needed, sources_of
 from cepc_runtime.sql.types import to_arrow
 from tests.equivalence import ABOUT, same
@@ -143,6 +146,9 @@ def test_an_explanation_says_where_a_query_is_planned_and_what_it_keeps_as_a_str
 
 # ---- rows ------------------------------------------------------------------------------------------------------------
 
+RESOURCES = (ONE_THREAD, Resources(threads=3, few=1), Resources(memory=1, least=2_000))
+"""On one thread, on several, and in so little memory that events go to disk."""
+
 MOVING = (
     "aggregates",
     "matches",
@@ -152,6 +158,11 @@ MOVING = (
     "several queries",
 )
 """Kinds of queries of which many are planned over more streams; of others all see events of other types."""
+
+
+def wanted_of_streams(program: model.CheckedProgram) -> dict[str, StreamPlan]:
+    """What is read of each stream: a value that is read by nobody is not looked at."""
+    return of_streams(program, [plan.stream for plan in plan_program(program).plans])
 
 
 def found_by(case: Case, compiled: Compiled, options: Options) -> dict[str, tuple[pa.Schema, str]] | None:
@@ -174,8 +185,9 @@ def test_rows_of_queries_beside_wider_ones_are_the_oracles(kind: str) -> None:
 
     def check(case: Case, chance: Random) -> Seen:
         compiled = compile_text(case.text)
-        seen, expected = compare(case, chance), answered(case, compiled)
+        seen, expected = compare(case, chance, chance.choice(RESOURCES)), answered(case, compiled)
         assert found_by(case, compiled, Options()) == found_by(case, compiled, APART)
+        assert wanted_of_streams(lifted(compiled.program)) == wanted_of_streams(compiled.program)
         for query, planned in zip(compiled.program.queries, lifted(compiled.program).queries, strict=True):
             if query.stream != planned.stream:
                 moved["queries"] += 1
@@ -205,6 +217,20 @@ def test_events_that_tie_stand_in_the_order_of_their_own_stream() -> None:
     given = {"one": table_of(program, "one", one), "two": table_of(program, "two", columns)}
     report = run(program, lambda stream, plan: read_given(given[stream.name], plan, stream.input), {})
     assert report.tables["q"].column("x").to_pylist() == [8]
+
+
+def test_a_bad_value_that_only_another_query_would_read_is_nothing_to_a_query(tmp_path: Path) -> None:
+    (tmp_path / "one.csv").write_text("at,kind,k,s,x\n1,A,1,,5\n3,B,1,,7\n")
+    (tmp_path / "two.csv").write_text("at,kind,x,k,y\n2,C,no,1,bad\n")
+    streams = STREAMS.replace("s STRUCT<a: INT>", "s STRING")
+    last = f"QUERY q RETURN MATCH a.x PATTERN SEQ(A a, B b) WHERE [k] SELECT NEXT {PAST} WITHIN 5 SECONDS;"
+    (tmp_path / "p.cep").write_text(streams + WIDE + last)
+    assert planned_over(streams + WIDE + last) == "one+two"
+    events = [f"--events={name}={tmp_path / name}.csv" for name in ("one", "two")]
+    result = CliRunner().invoke(cepc, ["run", str(tmp_path / "p.cep"), *events])
+    assert result.exit_code == 0, result.output
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [(row["query"], row.get("n"), row.get("x")) for row in rows] == [("wide", 1, None), ("q", None, 5)]
 
 
 def test_statistics_are_of_queries_as_they_are_planned() -> None:

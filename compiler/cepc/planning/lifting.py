@@ -11,17 +11,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cepc_runtime.plan.columns_read import beside_read, shows_canonical_order
-from cepc_runtime.plan.stream import PLACE
-from cepc_runtime.sql.expression import Field
+from cepc_runtime.plan.stream import PLACE, STREAM
+from cepc_runtime.sql.computed import Computed
+from cepc_runtime.sql.expression import Field, Literal
 
 from ..automaton.letters import Letters
 from ..automaton.positions import PatternTooLarge
 from ..model import EventTest, type_of
-from .needs import columns_needed, raw_types_needed
+from .needs import columns_made_of, columns_needed, raw_types_needed
 from .query import plan_query
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from cepc_runtime.sql.expression import Expression
 
@@ -43,7 +44,11 @@ def lifted(program: model.CheckedProgram) -> model.CheckedProgram:
                 beside = (one for one in wider if (one.name, frozenset(query.partition)) in agreed)
                 found[query.name] = _lifted(query, stream, beside)
     queries = tuple(found.values())
-    return program if queries == program.queries else replace(program, queries=queries)
+    if queries == program.queries:
+        return program
+    lifted_to = {query.stream for query, own in zip(queries, program.queries, strict=True) if query != own}
+    merged = (_read(program, one, queries) if one.name in lifted_to else one for one in program.merged)
+    return replace(program, queries=queries, merged=tuple(merged))
 
 
 def _is_wider(program: model.CheckedProgram, one: model.Stream, stream: model.Stream) -> bool:
@@ -90,6 +95,39 @@ def _is_same(query: model.Query, stream: model.Stream, wider: model.Stream) -> b
         return False
     needed = columns_needed(stream, letters.all(), (plan,))
     return all(_value(stream, member, needed) == _value(wider, member, needed) for member in _names(stream))
+
+
+def _read(program: model.CheckedProgram, wider: model.Stream, queries: Iterable[model.Query]) -> model.Stream:
+    """The wider stream, in which each of its streams has no column that only queries read which do not see it: a value
+    of such a column, if it is a bad one, is nothing to the others.
+    """
+    always = frozenset(c for c in (PLACE, STREAM, wider.time.column, wider.type_column, *wider.time.order_by) if c)
+    read = {member.stream: always for member in wider.members}
+    own = {query.name: program.stream(query.stream) for query in program.queries}
+    for query in queries:
+        if query.stream == wider.name:
+            for name in _names(own[query.name]):
+                read[name] = read[name] | _columns(query, own[query.name])
+    return replace(wider, members=tuple(_with_values(member, read[member.stream]) for member in wider.members))
+
+
+def _columns(query: model.Query, stream: model.Stream) -> frozenset[str]:
+    letters = Letters()
+    try:
+        plan = plan_query(query, letters)
+    except PatternTooLarge:
+        return frozenset()
+    beside = beside_read(plan, letters.all(), stream.beside)
+    return columns_needed(stream, letters.all(), (plan,)) | columns_made_of(beside, stream)
+
+
+def _with_values(member: model.MergedMember, names: Collection[str]) -> model.MergedMember:
+    """With null in all other columns."""
+
+    def of(column: Computed) -> Computed:
+        return column if column.name in names else Computed(column.name, Literal(None, column.expression.type))
+
+    return replace(member, columns=tuple(map(of, member.columns)))
 
 
 def _orders_alike(stream: model.Stream, wider: model.Stream) -> bool:
