@@ -7,9 +7,11 @@ an event stays where it is. A stream of Spark's is not planned so: its rows woul
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.columns_read import beside_read, shows_canonical_order
 from cepc_runtime.plan.stream import PLACE, STREAM
 from cepc_runtime.sql.computed import Computed
@@ -24,9 +26,11 @@ from .query import plan_query
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+    from cepc_runtime.plan.stream import Beside, Letter
     from cepc_runtime.sql.expression import Expression
 
     from .. import model
+    from .logical import Countability, LogicalQuery
 
 
 def lifted(program: model.CheckedProgram) -> model.CheckedProgram:
@@ -83,18 +87,38 @@ def _is_same(query: model.Query, stream: model.Stream, wider: model.Stream) -> b
     """Whether a query over the wider stream has the rows that it has over the other one."""
     if query.returns_events or wider.time.order_by != stream.time.order_by:
         return False
-    letters = Letters()
     try:
-        plan = plan_query(query, letters)
+        alone = _alone(query)
     except PatternTooLarge:
         return False
-    beside = beside_read(plan, letters.all(), stream.beside)
-    if raw_types_needed(letters.all(), (plan,), beside) is None:  # it sees events of every type
+    if raw_types_needed(alone.letters, (alone.plan,), alone.beside(stream)) is None:  # it sees events of every type
         return False
-    if shows_canonical_order(plan) and not _orders_alike(stream, wider):
+    if shows_canonical_order(alone.plan) and not _orders_alike(stream, wider):
         return False
-    needed = columns_needed(stream, letters.all(), (plan,))
-    return all(_value(stream, member, needed) == _value(wider, member, needed) for member in _names(stream))
+    read = alone.columns(stream)
+    return all(_value(stream, member, read) == _value(wider, member, read) for member in _names(stream))
+
+
+@dataclass(frozen=True, slots=True)
+class _Alone:
+    """A query that is planned by itself."""
+
+    plan: LogicalQuery[Countability]
+    letters: tuple[Letter, ...]
+
+    def beside(self, stream: model.Stream) -> tuple[Beside, ...]:
+        return beside_read(self.plan, self.letters, stream.beside)
+
+    def columns(self, stream: model.Stream) -> frozenset[str]:
+        """Those that it reads of its stream."""
+        needed = columns_needed(stream, self.letters, (self.plan,))
+        return needed | columns_made_of(self.beside(stream), stream)
+
+
+def _alone(query: model.Query) -> _Alone:
+    """Raises PatternTooLarge."""
+    letters = Letters()
+    return _Alone(plan_query(query, letters), letters.all())
 
 
 def _read(program: model.CheckedProgram, wider: model.Stream, queries: Iterable[model.Query]) -> model.Stream:
@@ -104,21 +128,11 @@ def _read(program: model.CheckedProgram, wider: model.Stream, queries: Iterable[
     always = frozenset(c for c in (PLACE, STREAM, wider.time.column, wider.type_column, *wider.time.order_by) if c)
     read = {member.stream: always for member in wider.members}
     own = {query.name: program.stream(query.stream) for query in program.queries}
-    for query in queries:
-        if query.stream == wider.name:
-            for name in _names(own[query.name]):
-                read[name] = read[name] | _columns(query, own[query.name])
+    for query in (query for query in queries if query.stream == wider.name):
+        with suppress(PatternTooLarge):  # which planning says of it
+            columns = _alone(query).columns(own[query.name])
+            read |= {name: read[name] | columns for name in _names(own[query.name])}
     return replace(wider, members=tuple(_with_values(member, read[member.stream]) for member in wider.members))
-
-
-def _columns(query: model.Query, stream: model.Stream) -> frozenset[str]:
-    letters = Letters()
-    try:
-        plan = plan_query(query, letters)
-    except PatternTooLarge:
-        return frozenset()
-    beside = beside_read(plan, letters.all(), stream.beside)
-    return columns_needed(stream, letters.all(), (plan,)) | columns_made_of(beside, stream)
 
 
 def _with_values(member: model.MergedMember, names: Collection[str]) -> model.MergedMember:
