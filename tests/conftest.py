@@ -26,7 +26,7 @@ _COMMON = settings(
     deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ, print_blob=True
 )
 settings.register_profile("dev", _COMMON, max_examples=4)
-settings.register_profile("ci", _COMMON, max_examples=64)
+settings.register_profile("ci", _COMMON, max_examples=48)
 settings.register_profile("long", _COMMON, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 

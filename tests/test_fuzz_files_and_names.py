@@ -76,7 +76,7 @@ def check_programs(kind: str, seconds: float) -> None:
 
 
 @pytest.mark.unhurried
-@pytest.mark.parametrize("seconds", [SECONDS, pytest.param(60.0, marks=pytest.mark.long)])
+@pytest.mark.parametrize("seconds", [SECONDS, pytest.param(30.0, marks=pytest.mark.long)])
 def test_damaged_checkpoints_give_the_right_rows_or_a_sentence(seconds: float) -> None:
     seed = "fixed" if "CI" in os.environ else str(random.SystemRandom().randrange(10**9))
     answered = fuzz_checkpoints.run(seed, seconds)

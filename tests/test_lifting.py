@@ -146,8 +146,8 @@ def test_an_explanation_says_where_a_query_is_planned_and_what_it_keeps_as_a_str
 
 # ---- rows ------------------------------------------------------------------------------------------------------------
 
-RESOURCES = (ONE_THREAD, Resources(threads=3, few=1), Resources(memory=1, least=2_000))
-"""On one thread, on several, and in so little memory that events go to disk."""
+RESOURCES = (*(ONE_THREAD,) * 6, Resources(threads=3, few=1), Resources(memory=1, least=2_000))
+"""On one thread, on several, and in so little memory that events go to disk, which takes long."""
 
 MOVING = (
     "aggregates",
@@ -194,9 +194,11 @@ def test_rows_of_queries_beside_wider_ones_are_the_oracles(kind: str) -> None:
                 moved["rows"] += 0 if expected is None else len(expected[query.name].rows)
         return seen
 
-    tally = hold(f"two streams, beside wider: {kind}", beside_wider(KINDS[kind]), check)
-    if kind in MOVING and tally.drawn >= 4 * ENOUGH:
-        assert moved["queries"] >= ENOUGH // 4, moved
+    moving = kind in MOVING
+    name = f"two streams, beside wider: {kind}"
+    tally = hold(name, beside_wider(KINDS[kind]), check, cases=None if moving else 16)
+    if moving and tally.drawn > 2 * ENOUGH:
+        assert moved["queries"] > 1, moved
         assert moved["rows"] > 5 * moved["queries"], moved
 
 
