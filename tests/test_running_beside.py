@@ -20,7 +20,9 @@ SELECTIONS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("condition", PAIR_RUNNING)
+@pytest.mark.parametrize(
+    "condition", [pytest.param(c, marks=() if n % 3 == 0 else pytest.mark.long) for n, c in enumerate(PAIR_RUNNING)]
+)
 def test_a_match_is_one_for_every_event_at_hand_and_every_tuple_of_others(condition: str) -> None:
     compared = found = 0
     for pattern in PATTERNS:
