@@ -239,7 +239,7 @@ def test_queries_that_stay_have_their_panes_whatever_queries_had_them_too() -> N
 
 def _cases() -> int:
     """Each is a handful of programs."""
-    return settings().max_examples * 4 // 5
+    return settings().max_examples
 
 
 def _told(*names: str) -> None:
