@@ -60,11 +60,10 @@ EDITED: Final = 20_000
 
 def answer(text: str | bytes, random: Random) -> bool:
     """Whether the program was run; raises what is no diagnostic."""
-    checked_and_formatted(text)
+    checked = checked_and_formatted(text)
     if isinstance(text, str) and len(text) <= EDITED:
         ask_everything(text, random.randint(0, len(text)))
-    checked = check_sources((Source("fuzz.cep", text),)) if isinstance(text, str) else None
-    if checked is None or checked.program is None or not checked.program.queries:
+    if isinstance(text, bytes) or checked is None or checked.program is None or not checked.program.queries:
         return False
     try:
         as_text.to_text(checked.program, explain(checked.program, plan_shared(checked.program, Options(seconds=None))))

@@ -30,6 +30,8 @@ from tests.fuzz import MAKERS, smallest
 if TYPE_CHECKING:
     from types import FrameType
 
+    from cepc.checked import Checked
+
 OF_PROFILE = {"dev": 1_000}
 EXAMPLES = int(os.environ.get("CEPC_FUZZ", OF_PROFILE.get(os.environ.get("HYPOTHESIS_PROFILE", "dev"), 10_000)))
 SEED = os.environ.get("CEPC_FUZZ_SEED", "fixed")
@@ -38,19 +40,23 @@ SHARES = {"bytes": 0.15, "soup": 0.3, "broken": 0.54, "deep": 0.01}
 LIMIT = 10  # seconds of the processor for one example; the slowest, of 4,000 levels, take four
 
 
-def answer(example: str | bytes) -> None:
-    """Everything that `cepc check` and `cepc fmt` do with a text. Raises AssertionError if the answer is no good."""
+def answer(example: str | bytes) -> Checked | None:
+    """Everything that `cepc check` and `cepc fmt` do with a text, and what was checked of it, if anything was. Raises
+    AssertionError if the answer is no good.
+    """
+    checked = None
     data = example if isinstance(example, bytes) else example.encode(errors="replace")
     source, problem = decode("fuzz.cep", data)
     if problem is not None:
         as_text(render([problem], {"fuzz.cep": source} if source else {}))
     if source is not None and problem is None:
-        answer_source(source)
+        checked = answer_source(source)
     if isinstance(example, str) and (source is None or source.text != example):
-        answer_source(Source("fuzz.cep", example))  # what no file can hold: NUL, half a surrogate pair
+        checked = answer_source(Source("fuzz.cep", example))  # what no file can hold: NUL, half a surrogate pair
+    return checked
 
 
-def answer_source(source: Source) -> None:
+def answer_source(source: Source) -> Checked:
     checked = check_sources((source,))
     for diagnostic in checked.diagnostics:
         assert re.fullmatch(r"[EW]\d{4}", diagnostic.code)
@@ -66,6 +72,7 @@ def answer_source(source: Source) -> None:
         assert parse(Source(source.name, formatted)).program == parse(source).program
     else:
         assert formatted
+    return checked
 
 
 class HangError(Exception):
