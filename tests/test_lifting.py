@@ -264,6 +264,13 @@ def test_a_job_reads_for_a_query_only_what_it_sees_and_streams_each_by_itself() 
     assert read == {"q": ["one"], "wide": ["one", "two"]}
 
 
+def test_a_job_reads_no_column_of_a_stream_for_a_query_that_does_not_see_it() -> None:
+    last = f"QUERY q RETURN MATCH a.x PATTERN SEQ(A a, B b) WHERE [k] SELECT NEXT {PAST} WITHIN 5 SECONDS;"
+    (wide,) = loaded(STREAMS + WIDE + last).streams.values()
+    of_two = dict(next(member.columns for member in wide.members if member.stream.name == "two"))
+    assert (of_two["x"], of_two["y"], of_two["k"]) == ("CAST(NULL AS INT)", "CAST(NULL AS INT)", "`k`")
+
+
 @pytest.mark.spark
 def test_rows_of_a_job_are_those_of_queries_by_themselves(spark: SparkSession) -> None:
     events = {

@@ -68,8 +68,8 @@ def generate(
     for stream in program.merged:
         for one in program.members(stream.name):
             check_names(one)
-    jobs = _jobs(program, shared, labels)
-    apart = [job for job in _jobs(program, streamed, labels) if job not in jobs]
+    jobs = _jobs(shared, labels)
+    apart = [] if streamed is shared else [job for job in _jobs(streamed, labels) if job not in jobs]
     taken = bound_by(f"{IMPORTS}\n{_main((), ())}")
     called = [(job.stream.name, [query.name for query in job.native]) for job in jobs]
     names = names_of([*called, *((f"streamed {job.stream.name}", []) for job in apart)], taken)
@@ -92,9 +92,9 @@ def generate(
     return GeneratedJob(text, tuple(map(whole_plan, jobs)), tuple(q.name for q in program.queries), declared)
 
 
-def _jobs(program: model.CheckedProgram, shared: SharedPlans, labels: Mapping[str, Labels]) -> list[StreamJob]:
+def _jobs(shared: SharedPlans, labels: Mapping[str, Labels]) -> list[StreamJob]:
     return [
-        stream_job(program.stream(workload.plan.stream.name), workload.plan, context.rates, labels)
+        stream_job(shared.program.stream(workload.plan.stream.name), workload.plan, context.rates, labels)
         for workload, context in zip(shared.workloads, shared.contexts, strict=True)
     ]
 
