@@ -21,6 +21,7 @@ from cepc_runtime.sql.types import (
     from_arrow,
     is_integer,
     is_numeric,
+    is_orderable,
     to_arrow,
 )
 
@@ -103,19 +104,8 @@ def _plain(column: Any) -> Any:
 
 
 def _has_maps(series: Any, type_: DataType) -> bool:
-    """Whether maps are declared, at any depth, and the values are objects of Python's."""
-    return _holds_maps(type_) and series.dtype == object
-
-
-def _holds_maps(type_: DataType | None) -> bool:
-    match type_:
-        case Map():
-            return True
-        case Array(element):
-            return _holds_maps(element)
-        case Struct(fields):
-            return any(_holds_maps(field.type) for field in fields)
-    return False
+    """Whether maps are declared, at any depth, and the values are objects of Python's: only maps have no order."""
+    return not is_orderable(type_) and series.dtype == object
 
 
 def _is_map(value: Any) -> bool:
@@ -129,7 +119,7 @@ def _values(values: Sequence[Any], type_: DataType | None) -> Any:
     """
     import pyarrow as pa
 
-    if type_ is None or not _holds_maps(type_):
+    if type_ is None or is_orderable(type_):  # no maps
         return pa.array(values, from_pandas=True)
     there = [one for one in values if not _is_null(one)]
     if all((isinstance(one, dict) or _is_list(one)) and len(one) == 0 for one in there):
