@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from cepc.expressions import ExpressionContext, VariableInfo, struct_field, type_condition, type_expression
 from cepc_grammar import ast
@@ -11,6 +12,9 @@ from cepc_grammar.parser import parse
 from cepc_grammar.source import Source
 from cepc_runtime.sql.expression import Expression, Field
 from cepc_runtime.sql.types import DataType, from_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 COLUMNS: dict[str, DataType] = {
     name: from_text(text)
@@ -65,6 +69,9 @@ class World:
 
     def info(self, name: str) -> VariableInfo:
         return VARIABLES[name]
+
+    def of_all_events(self, arguments: Sequence[ast.Expression]) -> None:
+        """Aggregates here are over the events of a variable."""
 
     def beside(self, column: Field, places: int) -> Field:
         return replace(column, column=f"{column.column} at {places:+}")

@@ -310,6 +310,28 @@ def _of_events(chance: Random, names: list[str]) -> list[str]:
     return [item.format(v=chance.choice(names)) for item in some(chance, OF_EVENTS, 4)]
 
 
+OF_ALL_EVENTS = (
+    "SUM(x)", "AVG(y)", "SUM(z)", "SUM(n)", "MIN(g)", "MAX(at)", "COUNT(o)", "COUNT(DISTINCT g)", "COLLECT(VARIABLE())",
+    "COLLECT(DISTINCT x)", "STDDEV(x)", "VAR_POP(z)", "MIN_BY(VARIABLE(), x)", "MAX_BY(y, d)", "MIN_BY(k, at)",
+    "COUNT(DISTINCT VARIABLE())", "SUM(CASE WHEN VARIABLE() = '{v}' THEN x ELSE -1 END)", "COLLECT({v}.g || VARIABLE())",
+    "SUM(x + k)", "AVG(DISTINCT y)", "TRY_SUM(x)", "COUNT(1)",
+)  # fmt: skip
+RUNNING_OF_ALL = (
+    "RUNNING SUM(x)", "RUNNING AVG(y)", "RUNNING SUM(z)", "RUNNING MAX(VARIABLE())", "RUNNING COUNT(g)", "RUNNING MIN(o)",
+    "RUNNING MIN_BY(VARIABLE(), y)", "RUNNING MAX_BY(x, z)", "x - RUNNING AVG(x) + RUNNING COUNT(VARIABLE())",
+)  # fmt: skip
+"""Over all events of a match, whatever variable they are bound to; up to one in RETURN EACH."""
+
+
+def _of_all(chance: Random, names: list[str], each: bool) -> list[str]:
+    """Now and then, by draws of its own, so that all others are as before."""
+    v = chance.choice(names)
+    if chance.random() < 0.7:
+        return []
+    running = [f"{chance.choice(RUNNING_OF_ALL)} AS up_to"] * each
+    return [f"{chance.choice(OF_ALL_EVENTS).format(v=v)} AS of_all", *running]
+
+
 # ---- queries ---------------------------------------------------------------------------------------------------------
 
 
@@ -367,6 +389,8 @@ def query(chance: Random, name: str, asked: Asked) -> str:
     each = match and own.random() < 0.15
     if each:
         items += [f"{item} AS e{i}" for i, item in enumerate(_of_events(own, sorted(tree.counts)))]
+    if match and items != ["*"]:
+        items += _of_all(Random(f"{tree.text} {items}"), sorted(tree.counts), each)
     labelled = chance.random() < 0.1
     if labelled and items != ["*"]:
         items.append(chance.choice(("LABEL(owner) AS label", "CONCAT(LABEL(owner), '.') AS label")))

@@ -243,13 +243,21 @@ def _of_many(random: Random, own: str, named: list[str | None], depth: int = 1) 
 
 
 def _measure_of_many(random: Random, variables: list[str], named: list[str | None]) -> Expression:
-    kind = random.random()
-    if kind < 0.25:
-        return sql.By(
-            random.choice(["MAX_BY", "MIN_BY"]), random.choice(variables), random.choice("abt"), random.choice("ab")
-        )
-    name, distinct = random.choice(["COUNT", "SUM", "AVG", "AVG", "MAX"]), kind < 0.5
-    return sql.Aggregate(name, random.choice(variables if distinct else named), random.choice(NUMBERS), distinct)
+    """Of one variable, several or all rows."""
+    kind, variable = random.random(), random.choice([*variables, *named])
+    if kind < 0.2:
+        return _by(random, variable)
+    if kind < 0.4:
+        return sql.Aggregate(random.choice(["COLLECT", "COUNT", "MIN"]), variable, sql.NAME, random.random() < 0.4)
+    name = random.choice(["COUNT", "SUM", "AVG", "MAX", "VAR_POP", "COLLECT"])
+    times = random.choice(NUMBERS) if random.random() < 0.3 else None
+    return sql.Aggregate(name, variable, random.choice(NUMBERS), random.random() < 0.3, times)
+
+
+def _by(random: Random, variable: str | None) -> sql.By:
+    return sql.By(
+        random.choice(["MAX_BY", "MIN_BY"]), variable, random.choice(["a", "b", "t", sql.NAME]), random.choice("ab")
+    )
 
 
 def numbered_rows(random: Random) -> Clause:
@@ -351,17 +359,24 @@ def _with_excluded(random: Random, found: Pattern) -> Pattern:
 
 def _running(random: Random, named: list[str | None]) -> Expression:
     variable, column, kind = random.choice(named), random.choice([*NUMBERS, "t"]), random.random()
-    found: sql.Column | sql.Aggregate | sql.Named
-    if kind < 0.5:
+    found: sql.Column | sql.Aggregate | sql.By | sql.Named
+    if kind < 0.45:
         end, places = random.choice(["FIRST", "LAST", "LAST", "LAST"]), random.choice([0, 0, 0, -1, 1])
         found = sql.Column(variable, column, end, random.choice([0, 0, 0, 1, 2]), places, random.choice([0, 0, 0, 2]))
     elif kind < 0.7:
         found = sql.Named("CLASSIFIER", variable if random.random() < 0.6 else None)
     elif kind < 0.75:
         return sql.Named("MATCH_NUMBER")
+    elif kind < 0.8:
+        found = _by(random, variable)
+    elif kind < 0.85:
+        return sql.Final(sql.Aggregate("COLLECT", variable, random.choice([column, sql.NAME]), random.random() < 0.3))
     else:
         name = random.choice(["COUNT", "COUNT", "SUM", "MIN", "MAX", "AVG"])
-        found = sql.Aggregate(name, variable, None if name == "COUNT" and random.random() < 0.6 else column)
+        times = random.choice(NUMBERS) if name != "COUNT" and random.random() < 0.3 else None
+        found = sql.Aggregate(
+            name, variable, None if name == "COUNT" and random.random() < 0.6 else column, times=times
+        )
     if (
         random.random() < 0.25
         and not str(found)[0].islower()

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from fractions import Fraction
 from itertools import permutations
 from typing import Any
 
@@ -208,30 +209,49 @@ class Column:
         return None if value is None else value + self.plus if self.plus else value
 
 
+NAME = "CLASSIFIER"
+"""In place of a column: the name of the row's variable."""
+
+
 @dataclass(frozen=True)
 class Aggregate:
+    """Of a column, or of that times another."""
+
     name: str
     variable: str | None
     column: str | None
     distinct: bool = False
+    times: str | None = None
 
     def __str__(self) -> str:
-        of = self.column or "*"
-        of = of if self.variable is None else f"{self.variable}.{of}"
+        of = "*" if self.variable is None else f"{self.variable}.*"
+        if self.column is not None:
+            of = " * ".join(_written(self.variable, c) for c in (self.column, self.times) if c is not None)
         return f"{self.name}({'DISTINCT ' if self.distinct else ''}{of})"
 
     def of(self, clause: Clause, seen: Seen) -> Any:
         mapped = seen.mapped(clause.of(self.variable))
         if self.column is None:
             return len(mapped)
-        values = [seen.rows[at][self.column] for at in mapped if seen.rows[at][self.column] is not None]
-        values = list(dict.fromkeys(values)) if self.distinct else values
+        every = [_of_row(seen, at, self.column) for at in mapped]
+        if self.times is not None:
+            others = [_of_row(seen, at, self.times) for at in mapped]
+            every = [
+                None if one is None or other is None else one * other for one, other in zip(every, others, strict=True)
+            ]
+        every = list(dict.fromkeys(every)) if self.distinct else every
+        if self.name == "COLLECT":
+            return tuple(every)
+        values = [value for value in every if value is not None]
         if self.name == "COUNT":
             return len(values)
         if not values:
             return None
         if self.name == "AVG":
             return sum(values) / len(values)
+        if self.name == "VAR_POP":
+            mean = Fraction(sum(values), len(values))
+            return float(sum((value - mean) ** 2 for value in values) / len(values))
         return sum(values) if self.name == "SUM" else min(values) if self.name == "MIN" else max(values)
 
 
@@ -240,19 +260,29 @@ class By:
     """MAX_BY or MIN_BY: of the first row with the greatest or least `by`."""
 
     name: str
-    variable: str
+    variable: str | None
     column: str
     by: str
 
     def __str__(self) -> str:
-        return f"{self.name}({self.variable}.{self.column}, {self.variable}.{self.by})"
+        return f"{self.name}({_written(self.variable, self.column)}, {_written(self.variable, self.by)})"
 
     def of(self, clause: Clause, seen: Seen) -> Any:
-        rows = [seen.rows[at] for at in seen.mapped(clause.of(self.variable)) if seen.rows[at][self.by] is not None]
-        if not rows:
+        known = [at for at in seen.mapped(clause.of(self.variable)) if seen.rows[at][self.by] is not None]
+        if not known:
             return None
-        best = (max if self.name == "MAX_BY" else min)(row[self.by] for row in rows)
-        return next(row[self.column] for row in rows if row[self.by] == best)
+        best = (max if self.name == "MAX_BY" else min)(seen.rows[at][self.by] for at in known)
+        return next(_of_row(seen, at, self.column) for at in known if seen.rows[at][self.by] == best)
+
+
+def _written(variable: str | None, column: str) -> str:
+    if column == NAME:
+        return f"{NAME}({variable or ''})"
+    return column if variable is None else f"{variable}.{column}"
+
+
+def _of_row(seen: Seen, at: int, column: str) -> Any:
+    return seen.labels[at - seen.start].rstrip("-") if column == NAME else seen.rows[at][column]
 
 
 @dataclass(frozen=True)
@@ -276,7 +306,7 @@ class Named:
 class Final:
     """FINAL f(x): of the whole match, whatever the row at hand."""
 
-    operand: Column | Aggregate | Named
+    operand: Column | Aggregate | By | Named
 
     def __str__(self) -> str:
         return f"FINAL {self.operand}"

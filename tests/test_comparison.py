@@ -47,7 +47,7 @@ def test_no_two_events_have_one_time(table: pa.Table) -> None:
     assert len(set(table["at"].to_pylist())) == table.num_rows
 
 
-@pytest.mark.unhurried
+@pytest.mark.long
 def test_loops_by_hand_find_the_queries_matches() -> None:
     table, workload = events.ticks(10_000, 7), queries.ticks(30)
     found = cepc.compile(workload.program()).run(table)

@@ -69,6 +69,10 @@ SHOWN: Final[dict[str, tuple[str, list[Any]]]] = {
     "what is of a variable that came before stays": ("RUNNING MAX(A.x)", [5, 5, 5, 5]),
     "expressions may have all of it": ("COALESCE(x, -1) + RUNNING COUNT(*) + COUNT(*)", [10, 8, 6, 11]),
     "numbers of matches are in each row": ("MATCH_NUMBER()", [1, 1, 1, 1]),
+    "of bare columns all events so far are": ("RUNNING SUM(x)", [5, 7, 7, 10]),
+    "that have a value": ("RUNNING COUNT(y)", [1, 2, 2, 3]),
+    "whatever they are bound to": ("RUNNING MAX_BY(VARIABLE(), at)", ["A", "B", "B", "B"]),
+    "or all of the match": ("COLLECT(VARIABLE() || COALESCE(x, 0))", [["A5", "B2", "B0", "B3"]] * 4),
     "a cast around a sum computes in its type": (
         "CAST(RUNNING SUM(B.x * 1000) AS STRING)",
         [None, "2000", "2000", "5000"],

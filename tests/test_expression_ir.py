@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cepc_runtime.sql import types as t
-from cepc_runtime.sql.aggregate_functions import COUNT, MIN_BY, SUM, VARIABLE
+from cepc_runtime.sql.aggregate_functions import COLLECT, COUNT, MIN_BY, SUM, VARIABLE
 from cepc_runtime.sql.expression import (
+    NAME_OF_VARIABLE,
     Aggregate,
     Call,
     Expression,
@@ -142,6 +143,9 @@ def test_calls_as_sql(call: Call, text: str) -> None:
         (Aggregate(COUNT, None, None, False, STRING, STRING), "CAST(COUNT(*) AS STRING)"),
         (Aggregate(COUNT, None, None, False, None, BIGINT, running=True), "RUNNING COUNT(*)"),
         (Aggregate(COUNT, "v", X, False, None, BIGINT, distinct=True), "COUNT(DISTINCT v.x)"),
+        (Aggregate(SUM, None, ONE, False, None, BIGINT), "SUM(1)"),
+        (Aggregate(COUNT, None, None, False, None, BIGINT, among=("v", "w")), "COUNT(* of v, w)"),
+        (Aggregate(COLLECT, None, NAME_OF_VARIABLE, False, None, STRING), "COLLECT(VARIABLE())"),
         (Aggregate(MIN_BY, "v", X, False, None, INT, by=Field("v", "y", "each", INT)), "MIN_BY(v.x, v.y)"),
         (Aggregate(VARIABLE, None, None, False, None, STRING), "VARIABLE()"),
     ],
@@ -169,6 +173,7 @@ def expressions() -> st.SearchStrategy[Expression]:
                 st.sampled_from([INT, Decimal(5, 1), BOOLEAN]),
             ),
             inner.map(total),
+            inner.map(lambda part: Aggregate(COLLECT, None, part, False, None, Array(INT), among=("v", "w"))),
         ),
         max_leaves=8,
     )
@@ -222,8 +227,7 @@ def test_rewriting_reaches_the_argument_of_an_aggregate() -> None:
     "make",
     [
         lambda: Field(None, "x", "prev", INT),
-        lambda: Aggregate(SUM, None, ONE, False, None, BIGINT),
-        lambda: Aggregate(COUNT, None, ONE, False, None, BIGINT),
+        lambda: Aggregate(SUM, "v", ONE, False, None, BIGINT, among=("v", "w")),
         lambda: Aggregate(SUM, "v", None, False, None, BIGINT),
         lambda: Aggregate(COUNT, "v", None, False, STRING, BIGINT),
     ],

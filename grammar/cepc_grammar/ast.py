@@ -160,13 +160,16 @@ class Star:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """`f(a, b)`, `RUNNING f(a)`. `FIRST(v).x` is a Member of a Call."""
+    """`f(a, b)`, `RUNNING f(a)`. `FIRST(v).x` is a Member of a Call. An aggregate over all events of a match is over
+    those of some variables where `among` names them, as clauses of SQL can.
+    """
 
     function: Name
     arguments: tuple[Expression, ...]
     distinct: bool = False
     span: Span = _span()
     running: bool = False
+    among: tuple[Name, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from datetime import timedelta
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
+from typing import cast as cast_to
 
 from cepc_grammar import ast
 
@@ -17,13 +18,13 @@ from .casts import EXACT, cast, in_range, to_decimal, to_float
 from .conditions import Bindings, places, variable_in
 from .errors import EvaluationError, Unsupported
 from .expressions import compiled
-from .typed import Typed, constant, converted, order_key
+from .typed import Env, Typed, constant, converted, order_key
 from .types import BIGINT, DOUBLE, INT, STRING, Type, array, decimal, is_decimal, is_fractional, is_integral
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .stream import Events
+    from .stream import Event, Events
 
 ENDS = ("FIRST", "LAST")
 MATCH_ONLY = (*ENDS, "COLLECT", "MIN_BY", "MAX_BY")
@@ -38,7 +39,7 @@ class Aggregate:
     """An aggregate call, ready to be computed over some matches."""
 
     function: str
-    variable: str | None  # None: COUNT(*)
+    variable: str | None  # None: all events of a match; of an aggregate query COUNT(*)
     argument: Typed
     of_matches: bool
     distinct: bool = False
@@ -69,12 +70,13 @@ class Aggregate:
 
     def exact(self, matches: Sequence[Bindings], events: Events) -> Any:
         """The value over the matches, of any size."""
-        if self.variable is None:
-            return sum(len(bound) for bound in matches[0].values()) if self.of_matches else len(matches)
-        bound = [event for bindings in matches for event in bindings.get(self.variable, ())]
-        every = [self.argument.run({self.variable: events.rows[event], None: events.rows[event]}) for event in bound]
+        if self.variable is None and not self.of_matches:
+            return len(matches)
+        bound = [pair for bindings in matches for pair in self._bound(bindings)]
+        environments: list[Env] = [{v: events.rows[e], None: events.rows[e], "at": (e, v)} for e, v in bound]
+        every = [self.argument.run(env) for env in environments]
         if self.by is not None:
-            keys = [self.by.run({self.variable: events.rows[event], None: events.rows[event]}) for event in bound]
+            keys = [self.by.run(env) for env in environments]
             return _at_best(every, keys, greatest=self.function == "MAX_BY")
         if self.distinct:
             every = _different(every)
@@ -97,6 +99,15 @@ class Aggregate:
             case "VARIANCE" | "VAR_POP" | "STDDEV" | "STDDEV_POP" as name:
                 return _spread(values, sample="POP" not in name, root="STDDEV" in name)
         return _sum(values)
+
+    def _bound(self, bindings: Bindings) -> list[tuple[Event, str]]:
+        """Its events of a match with their variables, in canonical order."""
+        return sorted(
+            (event, variable)
+            for variable, bound in bindings.items()
+            for event in bound
+            if self.variable in (None, variable)
+        )
 
     def fitted(self, value: Any) -> Any:
         """The exact value in the result type. TRY_ functions are null where it does not fit."""
@@ -122,7 +133,7 @@ class Aggregate:
 def aggregate(
     call: ast.Call, variables: frozenset[str], events: Events, of_matches: bool, prefix: str = ""
 ) -> Aggregate:
-    """The call made ready. Its argument is about the events of exactly one variable."""
+    """The call made ready. Its argument is about the events of one variable, or in a match about all of its events."""
     function = call.function.text.upper()
     by_another = function in ("MIN_BY", "MAX_BY")
     argument, *more = call.arguments
@@ -134,6 +145,8 @@ def aggregate(
     mentioned: set[str] = set()
 
     def leaf(node: ast.Expression) -> Typed | None:
+        if isinstance(node, ast.Call) and node.function.text.upper() == "VARIABLE":
+            return Typed(STRING, lambda env: at(env)[1])
         if not isinstance(node, ast.Reference):
             return None
         variable, rest = variable_in(node.parts, variables, prefix)
@@ -144,13 +157,25 @@ def aggregate(
 
     typed = compiled(argument, leaf)
     by = compiled(call.arguments[1], leaf) if by_another else None
-    if len(mentioned) != 1:
+    if len(mentioned) > 1 or (not mentioned and (not of_matches or function in ENDS)):
         raise Unsupported("an aggregate's argument mentions one variable")
     if typed.type == STRING and function in ("SUM", "TRY_SUM", "AVG"):
         typed = converted(typed, DOUBLE)
     return Aggregate(
-        function, mentioned.pop(), typed, of_matches, call.distinct, by, 0 if by_another else places(more, 0)
+        function,
+        next(iter(mentioned), None),
+        typed,
+        of_matches,
+        call.distinct,
+        by,
+        0 if by_another else places(more, 0),
     )
+
+
+def at(env: Env) -> tuple[Event, str]:
+    """The event at hand, and the variable to which it is bound."""
+    event, variable = cast_to("tuple[Event, str]", env["at"])
+    return event, variable
 
 
 def _different(values: list[Any]) -> list[Any]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from cepc_grammar import ast
 
-from .aggregates import MATCH_ONLY, Aggregate, DoesNotFit, aggregate
+from .aggregates import MATCH_ONLY, Aggregate, DoesNotFit, aggregate, at
 from .conditions import Bindings, by_variable, variable_in
 from .errors import EvaluationError, Overflow, Unsupported
 from .expressions import compiled
@@ -119,7 +119,7 @@ class Columns:
         """In RETURN EACH: what is of the event at hand; anything else is of its match."""
         match node:
             case ast.Call(function, ()) if function.text.upper() == "VARIABLE":
-                return Typed(STRING, lambda env: _at(env)[1])
+                return Typed(STRING, lambda env: at(env)[1])
             case ast.Cast(ast.Call(running=True) as call, written, safe):
                 made, target = self._aggregate(call), normal(written)
                 return Typed(target, lambda env: made.cast(made.exact([_up_to(env)], self._events), target, safe))
@@ -133,7 +133,7 @@ class Columns:
                 column = self._events.column(rest, variable)
 
                 def run(env: Env) -> object:
-                    event, bound_to = _at(env)
+                    event, bound_to = at(env)
                     return column.run({variable: self._events.rows[event]}) if bound_to == variable else None
 
                 return Typed(column.type, run)
@@ -148,13 +148,13 @@ class Columns:
 
     def _every_column(self) -> list[tuple[str, Typed]]:
         """`RETURN EACH *`: what `RETURN MATCH *` shows of an event."""
-        found = [("variable", Typed(STRING, lambda env: _at(env)[1]))]
+        found = [("variable", Typed(STRING, lambda env: at(env)[1]))]
         if self._events.merged is not None:
-            found.append(("stream", Typed(STRING, lambda env: self._events.rows[_at(env)[0]][OF])))
+            found.append(("stream", Typed(STRING, lambda env: self._events.rows[at(env)[0]][OF])))
         return found + [(name, self._column_shown(name, type_)) for name, type_ in self._events.columns.items()]
 
     def _column_shown(self, name: str, type_: Type) -> Typed:
-        return Typed(type_, lambda env: self._shown(_at(env)[0], name))
+        return Typed(type_, lambda env: self._shown(at(env)[0], name))
 
     def _having_leaf(self, node: ast.Expression) -> Typed | None:
         """In HAVING also a result column's name stands for its expression."""
@@ -236,17 +236,11 @@ class Columns:
         return row.get(name) if merged is None else merged.value(row, name)
 
 
-def _at(env: Env) -> tuple[Event, str]:
-    """Of RETURN EACH the event at hand, and the variable to which it is bound."""
-    event, variable = cast("tuple[Event, str]", env["at"])
-    return event, variable
-
-
 def _up_to(env: Env) -> Bindings:
     """The match's events up to the one at hand, in canonical order."""
     group = env[Group]
     assert isinstance(group, Group)
-    last, _ = _at(env)
+    last, _ = at(env)
     return {variable: tuple(e for e in events if e <= last) for variable, events in group.matches[0].items()}
 
 

@@ -15,6 +15,7 @@ from cepc_runtime.sql.expression import (
     Call,
     Expression,
     Field,
+    Literal,
     aggregates,
     fields,
     rewrite,
@@ -52,13 +53,14 @@ FARTHEST: Final = 100
 @dataclass(frozen=True, slots=True)
 class CallSite:
     """Where a call stands: `inside` is the aggregate, or the FIRST, LAST or PREV, in whose argument. `argument` types
-    the argument of one of a name; None where it has errors, which are reported already.
+    the argument of one of a name, with a scope of its own where that is of each event of a match; None where it has
+    errors, which are reported already.
     """
 
     scope: Scope
     context: ExpressionContext
     inside: str
-    argument: Callable[[str, ast.Expression], Expression | None]
+    argument: Callable[[str, ast.Expression, Scope | None], Expression | None]
 
 
 # ---- columns in their place ------------------------------------------------------------------------------------------
@@ -125,7 +127,7 @@ def _navigate(site: CallSite, call: ast.Call, argument: ast.Expression) -> Expre
     refused = _navigation_refused(site, call, name)
     if refused is not None:
         return refused
-    typed = site.argument(name, argument)
+    typed = site.argument(name, argument, None)
     if typed is None:
         return None
     mentioned = variables(typed)
@@ -204,17 +206,23 @@ def aggregate(site: CallSite, call: ast.Call, function: AggregateFunction) -> Ex
         case (ast.Star() as star,):
             if not function.counts:
                 return say.misplaced_star(star.span, f"; {name} requires a column")
-            return Aggregate(function, None, None, safe, None, BIGINT)
+            return Aggregate(function, None, None, safe, None, BIGINT, among=_among(site.scope, call))
         case (ast.Reference() as reference,) if isinstance(variable := site.scope.variable(reference), VariableInfo):
-            if isinstance(site.scope.reference(reference), Diagnostic) or function.counts:
+            is_event = function.counts or isinstance(site.scope.reference(reference), Diagnostic)
+            if is_event and not call.among:
                 return _of_event(function, reference, variable, safe=safe, distinct=call.distinct)
     least = 2 if function.by else 1
     if len(call.arguments) != least:
         usage = f"{name}(x, y)" if function.by else f"{name}(x)"
         return say.argument_count(call.span, usage, least, least, len(call.arguments))
-    typed = [site.argument(name, argument) for argument in call.arguments]
+    of_all = site.scope.of_all_events(call.arguments) if site.context.is_match else None
+    scope = (of_all or site.scope) if site.context.is_match else None
+    typed = [site.argument(name, argument, scope) for argument in call.arguments]
     arguments = tuple(argument for argument in typed if argument is not None)
-    return None if len(arguments) < len(typed) else _of_values(function, arguments, call)
+    if len(arguments) < len(typed):
+        return None
+    made = _of_values(function, arguments, call, of_all=of_all is not None)
+    return replace(made, among=_among(site.scope, call)) if isinstance(made, Aggregate) else made
 
 
 def _in_condition(site: CallSite, call: ast.Call, function: AggregateFunction) -> Expression | Diagnostic | None:
@@ -230,7 +238,15 @@ def _in_condition(site: CallSite, call: ast.Call, function: AggregateFunction) -
         return say.count_of_all(call.span)
     if call.distinct:
         return say.distinct_in_condition(call.span, name)
-    return aggregate(replace(site, context=ExpressionContext.MATCH), call, function)
+    return aggregate(_as_in_match(site), call, function)
+
+
+def _as_in_match(site: CallSite) -> CallSite:
+    """Aggregates are made as in a match; what their arguments may have in them depends on where they are."""
+    if site.context.is_match:
+        return replace(site, context=ExpressionContext.MATCH)
+    argument = site.argument
+    return replace(site, context=ExpressionContext.MATCH, argument=lambda name, given, _: argument(name, given, None))
 
 
 def running(site: CallSite, call: ast.Call) -> Expression | Diagnostic | None:
@@ -248,12 +264,14 @@ def running(site: CallSite, call: ast.Call) -> Expression | Diagnostic | None:
         return say.running_of_all(call.span)
     if call.distinct:
         return say.distinct_running(call.span, name, in_condition=site.context == ExpressionContext.CONDITION)
-    made = aggregate(replace(site, context=ExpressionContext.MATCH), replace(call, running=False), function)
+    made = aggregate(_as_in_match(site), replace(call, running=False), function)
     return replace(made, running=True) if isinstance(made, Aggregate) else made
 
 
 def _aggregate_refused(site: CallSite, call: ast.Call, name: str, function: AggregateFunction) -> Diagnostic | None:
-    if function.names and site.context != ExpressionContext.EACH:
+    if function.names and site.context == ExpressionContext.EACH:
+        return None  # in the argument of an aggregate, too
+    if function.names:
         return say.variable_of_no_event(call.span, site.context.value)
     if site.context == ExpressionContext.COLUMN:
         return say.aggregate_in_column(call.span, name)
@@ -287,20 +305,23 @@ def _some_column(variable: VariableInfo) -> str | None:
 
 
 def _of_values(
-    function: AggregateFunction, arguments: tuple[Expression, ...], call: ast.Call
+    function: AggregateFunction, arguments: tuple[Expression, ...], call: ast.Call, *, of_all: bool
 ) -> Expression | Diagnostic:
     """Of one value for each event, or of two."""
     name, span = call.function.text.upper(), call.arguments[0].span.to(call.arguments[-1].span)
     nodes = [node for argument in arguments for node in walk(argument)]
-    if any(isinstance(node, Aggregate) for node in nodes):
+    if any(isinstance(node, Aggregate) and not node.function.names for node in nodes):
         return say.nested_aggregate(span, name, "another aggregate")
     for argument, written in zip(arguments, call.arguments, strict=True):
-        if not variables(argument):
+        if not of_all and not variables(argument):
             columns = [node.column for node in walk(argument) if isinstance(node, Field)]
             return say.no_variable(written.span, name, columns, distinct=call.distinct, by=bool(function.by))
     mentioned = tuple(dict.fromkeys(v for argument in arguments for v in variables(argument)))
     if len(mentioned) > 1:
         return say.mixed_variables(span, name, mentioned)
+    variable = next(iter(mentioned), None)
+    if variable is not None:
+        arguments = tuple(_at_variable(argument, variable) for argument in arguments)
     typed = _argument(function, name, arguments[0], call.arguments[0])
     if isinstance(typed, Diagnostic):
         return typed
@@ -310,7 +331,22 @@ def _of_values(
             return say.wrong_argument(written.span, name, "a type with an order", one.type)
     type_, by = function.result(typed.type), next(iter(others), None)
     safe = name != function.written
-    return Aggregate(function, mentioned[0], typed, safe, None, type_, distinct=call.distinct, by=by)
+    return Aggregate(function, variable, typed, safe, None, type_, distinct=call.distinct, by=by)
+
+
+def _among(scope: Scope, call: ast.Call) -> tuple[str, ...]:
+    """The variables whose events it is over, if it is not over all of them."""
+    found = (scope.variable(ast.Reference((name,), name.span)) for name in call.among)
+    return tuple(variable.name for variable in found if isinstance(variable, VariableInfo))
+
+
+def _at_variable(argument: Expression, variable: str) -> Expression:
+    """With the variable's name in place of VARIABLE()."""
+
+    def change(node: Expression) -> Expression:
+        return Literal(variable, STRING) if isinstance(node, Aggregate) and node.function.names else node
+
+    return rewrite(argument, change)
 
 
 def _argument(

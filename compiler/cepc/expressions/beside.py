@@ -38,7 +38,7 @@ def beside(site: CallSite, call: ast.Call) -> Expression | Diagnostic | None:
     places = _places(call.arguments[1]) if len(call.arguments) > 1 else 1
     if places is None:
         return say.beside_places(call.arguments[1].span, name, FARTHEST)
-    typed = site.argument(name, reference)
+    typed = site.argument(name, reference, None)
     if typed is None:
         return None
     column = _column(typed)

@@ -520,7 +520,8 @@ def variable_of_no_event(span: Span, where: str) -> Diagnostic:
     return Diagnostic(
         "E0337", "VARIABLE out of place", span, f"VARIABLE is not allowed in {where}",
         notes=("it is the name of the variable to which an event of a match is bound",),
-        hint="`RETURN EACH …` has a row for each event of a match, and VARIABLE() in it",
+        hint="`RETURN EACH …` has a row for each event of a match, and VARIABLE() in it; "
+        "in a row for each match, `COLLECT(VARIABLE())` is those of its events",
     )  # fmt: skip
 
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 from cepc_runtime.cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cepc_grammar import ast
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_runtime.sql.expression import Expression, Field
@@ -39,6 +41,11 @@ class Scope(Protocol):
 
     def info(self, name: str) -> VariableInfo:
         """The variable of this name; called only with names that came out of this scope."""
+
+    def of_all_events(self, arguments: Sequence[ast.Expression]) -> Scope | None:
+        """What names mean in the arguments of an aggregate over all events of a match, where columns stand bare; None
+        where it is over those of a variable, which its arguments mention, or no match is at hand.
+        """
 
     def beside(self, column: Field, places: int) -> Field | None:
         """The same column of the event so many places after that one in its partition, None where that may be of

@@ -155,9 +155,13 @@ class Typer:
         failed = typed is None or any(d.severity == "error" for d in self.found)
         return None if failed else typed, tuple(dict.fromkeys(self.found))
 
-    def _argument(self, name: str, argument: ast.Expression) -> Expression | None:
-        """The argument of an aggregate; what is found in it comes here."""
-        return replace(self, inside=name).type(argument)
+    def _argument(self, name: str, argument: ast.Expression, scope: Scope | None = None) -> Expression | None:
+        """The argument of an aggregate and the like; what is found in it comes here. With a scope of its own it is of
+        each event of a match.
+        """
+        if scope is None:
+            return replace(self, inside=name).type(argument)
+        return replace(self, scope=scope, context=ExpressionContext.EACH, inside=name).type(argument)
 
     def _site(self) -> aggregates.CallSite:
         return aggregates.CallSite(self.scope, self.context, self.inside, self._argument)

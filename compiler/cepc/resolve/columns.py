@@ -19,7 +19,7 @@ from .messages import streams as say_stream
 from .walk import references
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from cepc_grammar import ast
     from cepc_grammar.diagnostic import Diagnostic
@@ -150,6 +150,9 @@ class ColumnScope:
 
     def info(self, name: str) -> VariableInfo:
         raise KeyError(name)
+
+    def of_all_events(self, arguments: Sequence[ast.Expression]) -> None:
+        """There are no matches."""
 
     def beside(self, column: Field, places: int) -> Field:
         raise NotImplementedError

@@ -140,5 +140,8 @@ class _NoNames:
     def info(self, name: str) -> VariableInfo:
         raise AssertionError(name)
 
+    def of_all_events(self, arguments: Sequence[ast.Expression]) -> None:
+        """There are no matches."""
+
     def beside(self, column: Field, places: int) -> Field:
         raise NotImplementedError

@@ -14,7 +14,7 @@ from .messages import names as say
 from .walk import conjuncts, references
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from cepc_grammar import ast
     from cepc_grammar.diagnostic import Diagnostic
@@ -52,6 +52,9 @@ class EventScope:
 
     def info(self, name: str) -> VariableInfo:
         raise KeyError(name)
+
+    def of_all_events(self, arguments: Sequence[ast.Expression]) -> None:
+        """There are no matches."""
 
     def beside(self, column: Field, places: int) -> Field:
         raise NotImplementedError

@@ -9,8 +9,7 @@ from cepc_grammar import ast
 from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.stream import PLACE
 from cepc_runtime.sql.aggregate_functions import VARIABLE, aggregate_written, spellings
-from cepc_runtime.sql.expression import Aggregate, Field, is_of_event
-from cepc_runtime.sql.types import STRING
+from cepc_runtime.sql.expression import NAME_OF_VARIABLE, Field, is_of_event
 
 from .. import model
 from ..expressions import ExpressionContext, cannot_be_called, column_name, type_condition, type_expression
@@ -138,9 +137,8 @@ def _every_column(stream: KnownStream | None) -> list[model.Output]:
     if stream is None or stream.checked is None:
         return []
     columns = [column for column in stream.checked.columns if column[0] != PLACE]
-    variable = Aggregate(VARIABLE, None, None, False, None, STRING)
     return [
-        model.Output(VARIABLE.name, variable),
+        model.Output(VARIABLE.name, NAME_OF_VARIABLE),
         *(model.Output(name, Field(None, name, "each", type_)) for name, type_ in columns),
     ]
 

@@ -14,6 +14,7 @@ from .messages import clauses as say_clause
 from .messages import names as say
 from .messages import patterns as say_pattern
 from .names import free
+from .walk import references
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -110,6 +111,19 @@ class PatternScope:
     each: bool = False
     returned: frozenset[str] = frozenset()
 
+    def of_all_events(self, arguments: Sequence[ast.Expression]) -> PatternScope | None:
+        mentioned = (reference for argument in arguments for reference in references(argument))
+        if self.result != "match" or any(map(self._is_of_variable, mentioned)):
+            return None
+        # in `SUM(x) AS x … HAVING SUM(x) > 1` what is added up is the column, as in SQL
+        returned = {name: e for name, e in (self.columns or {}).items() if name not in self.stream.columns}
+        return replace(self, each=True, columns=None if self.columns is None else returned)
+
+    def _is_of_variable(self, reference: ast.Reference) -> bool:
+        """Whether the name begins with a variable, and not with a column of that name."""
+        found = self.names.split(reference)
+        return found is not None and (bool(found[1]) or reference.parts[0].text not in self.stream.columns)
+
     def beside(self, column: Field, places: int) -> Field | None:
         """Over several streams it is of the column that all of them share, for the event may be of any."""
         if self.stream.members:
@@ -127,7 +141,7 @@ class PatternScope:
         if not rest and self.columns is not None and first.text in self.columns:
             return self.columns[first.text]
         found = self.names.split(reference)
-        if found is not None and (found[1] or first.text not in self.stream.columns):
+        if found is not None and self._is_of_variable(reference):
             variable, path = found
             return self._negated(variable, reference.span) or self._column(variable, path, reference)
         if first.text in self.stream.columns:

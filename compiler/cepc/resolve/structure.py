@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeGuard
 
 from cepc_grammar import ast
+from cepc_runtime.sql.aggregate_functions import aggregate_written
 
 from ..expressions.functions import LABEL
 from .messages import clauses as say_clause
@@ -26,11 +27,16 @@ def _is_label(node: ast.Expression) -> TypeGuard[ast.Call]:
     return isinstance(node, ast.Call) and node.function.text.upper() == LABEL
 
 
+def _is_aggregate(node: ast.Expression) -> bool:
+    return isinstance(node, ast.Call) and aggregate_written(node.function.text.upper()) is not None
+
+
 def check_structure(
     expression: ast.Expression, names: Names, shared: frozenset[str] | None, result: str | None
 ) -> Iterator[Diagnostic]:
     """What is wrong with the names in an expression; `shared` and `result` as in a PatternScope."""
     labels = {a for node in walk(expression) if _is_label(node) for a in map(id, node.arguments)}
+    of_all = {id(part) for node in walk(expression) if _is_aggregate(node) for part in walk(node)}
     arguments = {a for node in walk(expression) if isinstance(node, ast.Call) for a in map(id, node.arguments)}
     for node in walk(expression):
         if not isinstance(node, ast.Reference) or id(node) in labels:
@@ -48,5 +54,5 @@ def check_structure(
             yield names.unknown(node)
         elif result == "aggregate":
             yield say_clause.not_grouped(node.parts[0], sorted(shared))
-        else:
+        elif result != "match" or id(node) not in of_all:
             yield say.bare_column(node.parts[0], list(names.variables), sorted(shared))

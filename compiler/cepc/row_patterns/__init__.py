@@ -13,7 +13,7 @@ define       which rows a condition of DEFINE means at a place
 binding      places where it means the same become a variable of ours
 conditions, edges
              conditions of WHERE: DEFINE; `^`, `$` and WITHIN
-aggregating  aggregates over rows of several variables, of each and then together
+aggregating  aggregates over rows of several variables: of all at once, in DEFINE of each and then together
 measures     MEASURES: columns of RETURN; each_row: those of ALL ROWS PER MATCH, of RETURN EACH
 skipping     AFTER MATCH SKIP, and what it is an error for
 lower        all of it: one clause to a query, and to what its rows are made of (columns, numbered)

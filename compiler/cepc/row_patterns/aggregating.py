@@ -1,4 +1,6 @@
-"""COUNT, SUM and their like over rows of a match: of each variable of ours that has some, and then together."""
+"""COUNT, SUM and their like over rows of a match, which may be of several variables of ours: in MEASURES over all of
+them at once, in DEFINE of each and then together.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,9 @@ from typing import TYPE_CHECKING, Final
 from cepc_grammar import ast
 from cepc_grammar.sql.syntax import ALL_COLUMNS
 from cepc_runtime.cheap_dataclass import dataclass
-from cepc_runtime.sql.aggregate_functions import COUNT, SUM
+from cepc_runtime.sql.aggregate_functions import COLLECT, COUNT, SUM
 
+from ..resolve.walk import references
 from . import build
 from . import messages as say
 from .navigation import RefusedError, of_row
@@ -46,8 +49,10 @@ class RowAggregate:
     arguments: tuple[ast.Expression, ...]
 
 
-def row_aggregate(call: ast.Call, function: AggregateFunction, scope: ClauseScope) -> RowAggregate:
-    """Raises RefusedError."""
+def row_aggregate(
+    call: ast.Call, function: AggregateFunction, scope: ClauseScope, *, classified: bool = False
+) -> RowAggregate:
+    """What is said in a clause; with CLASSIFIER() in the arguments, if it may be there. Raises RefusedError."""
     match call.arguments:
         case (ast.Star(),) if function.counts and not call.distinct:
             return RowAggregate(call, function, None, ())
@@ -56,7 +61,7 @@ def row_aggregate(call: ast.Call, function: AggregateFunction, scope: ClauseScop
                 return RowAggregate(call, function, scope.variable(variable), ())
     if len(call.arguments) != (2 if function.by else 1) or function.alone:
         raise RefusedError(say.arguments(call))
-    found = [scope.argument(argument, call) for argument in call.arguments]
+    found = [scope.argument(argument, call, classified=classified) for argument in call.arguments]
     variables = dict.fromkeys(variable for _, variable in found)
     if len(variables) > 1:
         raise RefusedError(say.several_variables(call, sorted(name or "no variable" for name in variables)))
@@ -70,22 +75,66 @@ class AggregateWriter:
     used: UsedColumns
 
     def over(self, aggregate: RowAggregate, *, running: bool = False) -> ast.Expression:
-        """Over all rows of a match, or those up to the row at hand. Raises RefusedError."""
-        members = self.bound.mentioned.members[aggregate.variable]
-        names = [bound.name for bound in self.bound.variables if bound.variable in members]
-        return self.together(aggregate, dict.fromkeys(names, running))
+        """In MEASURES: over all rows of a match, or those up to the row at hand."""
+        call, names = aggregate.call, self.names(aggregate.variable)
+        made = self.call(call.function.text, aggregate.arguments, names, call.span, running=running)
+        return replace(made, distinct=call.distinct)
+
+    def over_rows_so_far(self, aggregate: RowAggregate) -> ast.Expression:
+        """In DEFINE, where no more rows come that it is over. Raises RefusedError."""
+        return self.together(aggregate, dict.fromkeys(self.names(aggregate.variable), False))
+
+    def names(self, variable: str | None) -> list[str]:
+        """The variables of ours whose rows are those of a variable, a union, or all of them."""
+        members = self.bound.mentioned.members[variable]
+        return [bound.name for bound in self.bound.variables if bound.variable in members]
+
+    def call(
+        self, function: str, arguments: Sequence[ast.Expression], names: Sequence[str], span: Span, *,
+        places: int = 0, running: bool = False,
+    ) -> ast.Call:  # fmt: skip
+        """An aggregate over the rows of some variables of ours, of arguments whose columns are bare; without them of
+        the rows themselves. With `places` it is of columns of the rows so many places after these.
+        """
+        called = {one.name: one.variable for one in self.bound.variables if one.name in names}
+        if len(names) == 1 and all(any(references(argument)) for argument in arguments):
+            (name,), (own,) = names, called.values()
+            made = [of_row(a, lambda c: self.used.of(name, c, places), build.text(own, span)) for a in arguments]
+            return build.call(function, made or [ast.Reference((ast.Name(name, span),), span)], span, running=running)
+
+        def column(written: ast.Reference) -> ast.Reference:
+            first, *fields = written.parts
+            return ast.Reference((ast.Name(self.used.at(first.text, places), first.span), *fields), written.span)
+
+        made = [of_row(argument, column, build.classifier(called, span)) for argument in arguments]
+        call = build.call(function, made or [ast.Star(span)], span, running=running)
+        return replace(call, among=tuple(ast.Name(name, span) for name in names))
+
+    def row_number(
+        self, at: ast.Expression, body: ast.Expression, names: Sequence[str], places: int, span: Span
+    ) -> ast.Expression:
+        """What is asked of the row of that number, from 0, of all rows of some variables of ours, or of the one so many
+        places after it; null where that one is not there.
+        """
+
+        def of_column(column: ast.Reference) -> ast.Expression:
+            every = self.call(COLLECT.written, [column], names, span, places=places)
+            return ast.Index(every, ast.Cast(at, ast.TypeExpr("INT"), False, span), span)
+
+        found = of_row(body, of_column)
+        if places == 0 or isinstance(body, ast.Reference):
+            return found
+        beside = of_column(ast.Reference((ast.Name(self.used.number, span),), span))
+        return build.where(build.is_there(beside, span), found, span)
 
     def together(self, aggregate: RowAggregate, running: Mapping[str, bool]) -> ast.Expression:
-        """Over the rows of some variables of ours, of each as a whole or running. Raises RefusedError."""
+        """In DEFINE, over the rows of some variables of ours, of each as a whole or running. Raises RefusedError."""
         names, span = list(running), aggregate.call.span
         if len(names) == 1:
             return self.over_one(aggregate, names[0], running=running[names[0]])
         if aggregate.function.extreme is not None:
-            one = replace(aggregate, call=replace(aggregate.call, distinct=False))
-            found = [self.over_one(one, name, running=running[name]) for name in names]
+            found = [self.over_one(aggregate, name, running=running[name]) for name in names]
             return build.call(aggregate.function.extreme, found, span)
-        if aggregate.call.distinct:
-            raise RefusedError(say.distinct_of_several(aggregate.call))
         if aggregate.function.counts:
             return added([self.over_one(aggregate, name, running=running[name]) for name in names], span)
         type_ = self._type_of(aggregate)
@@ -95,14 +144,8 @@ class AggregateWriter:
 
     def over_one(self, aggregate: RowAggregate, name: str, *, running: bool) -> ast.Expression:
         """Over the rows of one variable of ours."""
-        span = aggregate.call.span
-        arguments: list[ast.Expression] = [
-            of_row(argument, lambda column: self.used.of(name, column, 0)) for argument in aggregate.arguments
-        ]
-        if not arguments:
-            arguments = [ast.Reference((ast.Name(name, span),), span)]
-        call = build.call(aggregate.call.function.text, arguments, span, running=running)
-        return replace(call, distinct=aggregate.call.distinct)
+        call = aggregate.call
+        return self.call(call.function.text, aggregate.arguments, [name], call.span, running=running)
 
     def _put_together(
         self, aggregate: RowAggregate, type_: ast.TypeExpr, running: Mapping[str, bool]

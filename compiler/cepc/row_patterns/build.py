@@ -6,9 +6,10 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
+from cepc_runtime.sql.aggregate_functions import VARIABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from cepc_grammar.source import Span
 
@@ -46,3 +47,19 @@ def conjunction(conditions: Sequence[ast.Expression]) -> ast.Expression | None:
     if not conditions:
         return None
     return reduce(lambda left, right: ast.Binary("AND", left, right, left.span.to(right.span)), conditions)
+
+
+def at_variable(span: Span) -> ast.Call:
+    """The name of the variable of ours that the row at hand is of."""
+    return call(VARIABLE.written, [], span)
+
+
+def by_variable(values: Sequence[tuple[str, ast.Expression]], span: Span) -> ast.Case:
+    """The value that stands beside that name."""
+    branches = (ast.Branch(text(name, span), value, span) for name, value in values)
+    return ast.Case(at_variable(span), tuple(branches), None, span)
+
+
+def classifier(called: Mapping[str, str], span: Span) -> ast.Case:
+    """The variable that the row at hand is of, given which one each of ours is of."""
+    return by_variable([(name, text(own, span)) for name, own in called.items()], span)

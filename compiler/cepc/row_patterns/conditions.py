@@ -244,7 +244,7 @@ class ConditionWriter:
         places, paths = self.bound.mentioned.places[aggregate.variable], self.bound.paths
         writer = AggregateWriter(self.bound, self.scope, self.used)
         if not any(paths.can_follow(place, places) for place in own.places):
-            return writer.over(aggregate)
+            return writer.over_rows_so_far(aggregate)
         is_own = own.variable in self.bound.mentioned.members[aggregate.variable]
         if is_own and self._before(aggregate.variable) <= own.places:
             return writer.over_one(aggregate, own.name, running=self.bound.repeats(own))

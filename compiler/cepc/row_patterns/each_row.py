@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from cepc_grammar import ast
 from cepc_grammar.sql.syntax import FINAL
 from cepc_runtime.cheap_dataclass import dataclass
-from cepc_runtime.sql.aggregate_functions import COLLECT, COUNT, MAX, VARIABLE, aggregate_written
+from cepc_runtime.sql.aggregate_functions import COUNT, MAX_BY, aggregate_written
 
 from ..resolve.walk import rewrite
 from . import build
@@ -23,8 +23,6 @@ from .navigation import CLASSIFIER, RefusedError, of_row
 from .paths import DEPENDS, Distance
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from cepc_grammar.source import Span
     from cepc_runtime.sql.aggregate_functions import AggregateFunction
 
@@ -42,6 +40,10 @@ class RowMeasureWriter:
     scope: ClauseScope
     used: UsedColumns
     none: str | None
+
+    @property
+    def aggregates(self) -> AggregateWriter:
+        return AggregateWriter(self.bound, self.scope, self.used)
 
     @property
     def final(self) -> MeasureWriter:
@@ -84,7 +86,7 @@ class RowMeasureWriter:
                 known.append(one.name)
         if len(found) == 1 and self.none is None:
             return found[0][0]
-        return self._by_variable([(name, value) for value, names in found for name in names], span)
+        return build.by_variable([(name, value) for value, names in found for name in names], span)
 
     def _of_any(self, asked: RowReference, span: Span) -> ast.Expression:
         """Of the row at hand, or one so many rows of the match before it."""
@@ -92,7 +94,9 @@ class RowMeasureWriter:
         if asked.offset:
             value = self._from_then_on(replace(asked, end="FIRST"), value, span)
         elif self.none is not None:
-            value = build.where(ast.Binary("<>", at_variable(span), build.text(self.none, span), span), value, span)
+            value = build.where(
+                ast.Binary("<>", build.at_variable(span), build.text(self.none, span), span), value, span
+            )
         return value
 
     def _last_at(self, one: BoundVariable, asked: RowReference, span: Span) -> ast.Expression:
@@ -136,60 +140,26 @@ class RowMeasureWriter:
         return build.where(ast.Binary("<=", first, number, span), value, span)
 
     def _looked_up(self, asked: RowReference, span: Span) -> ast.Expression:
-        """In the list of all rows of a variable of ours, by how many there are so far."""
-
-        def value(name: str) -> ast.Expression:
-            count = build.call(COUNT.written, [ast.Reference((ast.Name(name, span),), span)], span, running=True)
-            at = ast.Binary("-", count, build.whole(asked.offset + 1, span), span)
-
-            def of_column(column: ast.Reference) -> ast.Expression:
-                every = build.call(COLLECT.written, [self.used.of(name, column, asked.places)], span)
-                return ast.Index(every, ast.Cast(at, ast.TypeExpr("INT"), False, span), span)
-
-            found = of_row(asked.body, of_column)
-            there = ast.Binary(">", count, build.whole(asked.offset, span), span)
-            if asked.places and not isinstance(asked.body, ast.Reference):
-                beside = of_column(ast.Reference((ast.Name(self.used.number, span),), span))
-                found = build.where(build.is_there(beside, span), found, span)
-            return build.where(there, found, span)
-
-        members = self.bound.mentioned.members[asked.variable]
-        names = [one.name for one in self.bound.variables if one.variable in members]
-        if len(names) > 1 and asked.offset:
-            raise RefusedError(say.offset_of_several(span, asked.end))
-        return value(names[0]) if len(names) == 1 else self._latest(names, value, span)
-
-    def _latest(self, names: Sequence[str], value: Callable[[str], ast.Expression], span: Span) -> ast.Expression:
-        """The value for the variable of ours that has the last row so far of some."""
-        numbers = [build.call(MAX.written, [self.used.number_of(name, span)], span, running=True) for name in names]
-        latest = numbers[0] if len(numbers) == 1 else build.call("GREATEST", numbers, span)
-        branches = (
-            ast.Branch(ast.Binary("=", latest, number, span), value(name), span)
-            for name, number in zip(names, numbers, strict=True)
-        )
-        return ast.Case(None, tuple(branches), None, span)
+        """In the list of all rows of a variable, by how many there are so far."""
+        names = self.aggregates.names(asked.variable)
+        count = self.aggregates.call(COUNT.written, [], names, span, running=True)
+        at = ast.Binary("-", count, build.whole(asked.offset + 1, span), span)
+        found = self.aggregates.row_number(at, asked.body, names, asked.places, span)
+        return build.where(ast.Binary(">", count, build.whole(asked.offset, span), span), found, span)
 
     # ---- names and aggregates ----------------------------------------------------------------------------------------
 
     def _classifier(self, node: ast.Call) -> ast.Expression:
         called = {one.name: one.variable for one in self.bound.variables}
         if not node.arguments:
-            return self._by_variable([(name, build.text(own, node.span)) for name, own in called.items()], node.span)
-        members = self.bound.mentioned.members[self.final.classified(node)]
-        names = [name for name, own in called.items() if own in members]
-        return self._latest(names, lambda name: build.text(called[name], node.span), node.span)
-
-    def _by_variable(self, values: Sequence[tuple[str, ast.Expression]], span: Span) -> ast.Expression:
-        branches = (ast.Branch(build.text(name, span), value, span) for name, value in values)
-        return ast.Case(at_variable(span), tuple(branches), None, span)
+            return build.classifier(called, node.span)
+        names = self.aggregates.names(self.scope.classified(node))
+        number = ast.Reference((ast.Name(self.used.number, node.span),), node.span)
+        asked = (replace(node, arguments=()), number)
+        return self.aggregates.call(MAX_BY.written, asked, names, node.span, running=True)
 
     def _aggregate(self, node: ast.Call, function: AggregateFunction) -> ast.Expression:
-        aggregate = row_aggregate(node, function, self.scope)
+        aggregate = row_aggregate(node, function, self.scope, classified=True)
         if node.distinct or not function.runs or node.function.text.upper() != function.written:
             raise RefusedError(say.not_running(node))
-        return AggregateWriter(self.bound, self.scope, self.used).over(aggregate, running=True)
-
-
-def at_variable(span: Span) -> ast.Call:
-    """The name of the variable of ours that the row at hand is of."""
-    return build.call(VARIABLE.written, [], span)
+        return self.aggregates.over(aggregate, running=True)

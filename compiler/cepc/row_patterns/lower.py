@@ -16,7 +16,7 @@ from . import messages as say
 from .binding import bound
 from .columns import UsedColumns
 from .conditions import ConditionWriter
-from .each_row import RowMeasureWriter, at_variable
+from .each_row import RowMeasureWriter
 from .edges import at_edges, within
 from .measures import MeasureWriter
 from .naming import names_of
@@ -233,7 +233,9 @@ def _kept(rows: RowsPerMatch, items: list[ast.Item], of_ours: BoundPattern, none
     left_out += [none] if none is not None and rows.of_others == "OMIT EMPTY" else []
     if not left_out:
         return None
-    conditions = [ast.Binary("<>", at_variable(rows.span), build.text(name, rows.span), rows.span) for name in left_out]
+    conditions = [
+        ast.Binary("<>", build.at_variable(rows.span), build.text(name, rows.span), rows.span) for name in left_out
+    ]
     kept = build.conjunction(conditions)
     assert kept is not None
     return with_hidden(items, KEPT, kept)

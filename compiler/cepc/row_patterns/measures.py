@@ -9,17 +9,16 @@ from typing import Literal as OneOf
 from cepc_grammar import ast
 from cepc_grammar.sql.syntax import FINAL
 from cepc_runtime.cheap_dataclass import dataclass
-from cepc_runtime.sql.aggregate_functions import aggregate_written
+from cepc_runtime.sql.aggregate_functions import COUNT, aggregate_written
 
 from ..resolve.walk import rewrite
 from . import build
-from . import messages as say
-from .aggregating import AggregateWriter, added, row_aggregate
+from .aggregating import AggregateWriter, row_aggregate
 from .conditions import at_end
-from .navigation import CLASSIFIER, RefusedError, of_row
+from .navigation import CLASSIFIER, of_row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from cepc_grammar.source import Span
 
@@ -28,9 +27,6 @@ if TYPE_CHECKING:
     from .navigation import ClauseScope, RowReference
 
 _ENDS: Final = {"FIRST": "LEAST", "LAST": "GREATEST"}
-
-MOST_IN_ORDER: Final = 24
-"""So many rows of several variables are put in order for FIRST(u.x, n)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +55,7 @@ class MeasureWriter:
                 if function is not None:
                     if function.numbers:
                         return node
-                    return self.aggregates.over(row_aggregate(node, function, self.scope))
+                    return self.aggregates.over(row_aggregate(node, function, self.scope, classified=True))
             found = self.scope.row_reference(node)
             return None if found is None else self.row_value(found, node.span)
 
@@ -85,47 +81,18 @@ class MeasureWriter:
             value = self.row_value(replace(asked, offset=0, places=places), span)
             apart = ast.Binary("-", self._number_of_last(span), self.number_of_first(span), span)
             return build.where(ast.Binary(">=", apart, build.whole(asked.offset, span), span), value, span)
-        members = self.bound.mentioned.members[asked.variable]
-        variables = [bound for bound in self.bound.variables if bound.variable in members]
-        rows = [
-            (bound.name, offset)
-            for bound in variables
-            for offset in range(asked.offset + 1)
-            if offset == 0 or self.bound.repeats(bound)
-        ]
-
-        def value_of(row: tuple[str, int]) -> ast.Expression:
-            return at_end(self.used, asked.end, row[0], asked.body, asked.places, span, row[1])
-
-        if len(variables) == 1:
-            return value_of(rows[-1]) if len(rows) > asked.offset else self.null_of(asked.body, span)
-        if len(rows) > MOST_IN_ORDER:
-            raise RefusedError(say.offset_of_several(span, asked.end))
-        branches = (
-            ast.Branch(self._is_nth(row, [r for r in rows if r[0] != row[0]], asked, span), value_of(row), span)
-            for row in rows
-        )
-        return ast.Case(None, tuple(branches), None, span)
-
-    def _is_nth(
-        self, row: tuple[str, int], others: Sequence[tuple[str, int]], asked: RowReference, span: Span
-    ) -> ast.Expression:
-        """Whether so many rows of the other variables come before it, seen from that end, that it is the one asked."""
-        number, one, zero = self._number(asked.end, row, span), build.whole(1, span), build.whole(0, span)
-
-        def is_before(other: tuple[str, int]) -> ast.Expression:
-            there = self._number(asked.end, other, span)
-            return (
-                ast.Binary("<", there, number, span) if asked.end == "FIRST" else ast.Binary(">", there, number, span)
-            )
-
-        before = [ast.Case(None, (ast.Branch(is_before(other), one, span),), zero, span) for other in others]
-        is_it = ast.Binary("=", added(before, span), build.whole(asked.offset - row[1], span), span)
-        return ast.Binary("AND", build.is_there(number, span), is_it, span)
-
-    def _number(self, end: str, row: tuple[str, int], span: Span) -> ast.Expression:
-        far = [build.whole(row[1], span)] if row[1] else []
-        return build.call(end, [self.used.number_of(row[0], span), *far], span)
+        names = self.aggregates.names(asked.variable)
+        if len(names) == 1:
+            bound = next(bound for bound in self.bound.variables if bound.name == names[0])
+            if not self.bound.repeats(bound):
+                return self.null_of(asked.body, span)
+            return at_end(self.used, asked.end, names[0], asked.body, asked.places, span, asked.offset)
+        count = self.aggregates.call(COUNT.written, [], names, span)
+        at: ast.Expression = build.whole(asked.offset, span)
+        if asked.end == "LAST":
+            at = ast.Binary("-", count, build.whole(asked.offset + 1, span), span)
+        found = self.aggregates.row_number(at, asked.body, names, asked.places, span)
+        return build.where(ast.Binary(">", count, build.whole(asked.offset, span), span), found, span)
 
     def null_of(self, body: ast.Expression, span: Span) -> ast.Expression:
         """What is asked of no row."""
@@ -163,17 +130,8 @@ class MeasureWriter:
             "LAST", None, span, lambda name: build.call("LAST", [self.used.number_of(name, span)], span)
         )
 
-    def classified(self, node: ast.Call) -> str | None:
-        """The variable of whose last row the name is asked, None of all rows. Raises RefusedError."""
-        match node.arguments:
-            case ():
-                return None
-            case (ast.Reference((name,)),):
-                return self.scope.variable(name)
-        raise RefusedError(say.arguments(node))
-
     def _classifier(self, node: ast.Call) -> ast.Expression:
-        variable = self.classified(node)
+        variable = self.scope.classified(node)
         called = {bound.name: bound.variable for bound in self.bound.variables}
 
         def value(name: str) -> ast.Expression:

@@ -223,14 +223,6 @@ def too_long(span: Span) -> Diagnostic:
     )  # fmt: skip
 
 
-def offset_of_several(span: Span, end: str) -> Diagnostic:
-    return Diagnostic(
-        "E0952", f"{end} with an offset, of several variables", span, "too many rows would have to be put in order",
-        notes=("a variable counts as several where its condition mentions other rows in one place than in another",),
-        hint="use a smaller offset, or name one variable",
-    )  # fmt: skip
-
-
 def too_far(span: Span, most: int) -> Diagnostic:
     return Diagnostic(
         "E0952", "an offset that is too large", span, f"FIRST and LAST look {most} rows further at most",
@@ -274,16 +266,6 @@ def no_distinct(node: ast.Call) -> Diagnostic:
     return Diagnostic(
         "E0952", f"{node.function.text.upper()} of DISTINCT in DEFINE", node.span,
         "in DEFINE rows are aggregated as they are", hint="leave DISTINCT out, or use it in MEASURES",
-    )  # fmt: skip
-
-
-def distinct_of_several(node: ast.Call) -> Diagnostic:
-    name = node.function.text.upper()
-    return Diagnostic(
-        "E0952", f"{name} of DISTINCT over rows of several variables", node.span,
-        "what is equal in the rows of one variable alone can be left out",
-        notes=("a variable counts as several where its condition mentions other rows in one place than in another",),
-        hint=f"write `{name}(DISTINCT variable.column)`, of one variable",
     )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ has them or not; LAST and FIRST are of the rows mapped to the variable, or of al
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 from typing import Literal as OneOf
 
@@ -94,11 +95,18 @@ class ClauseScope:
             raise RefusedError(say.unknown_variable(name, sorted(self.variables.values())))
         return found
 
-    def argument(self, body: ast.Expression, call: ast.Expression) -> tuple[ast.Expression, str | None]:
-        """An argument with its columns bare, and the variable that they are all of. Raises RefusedError."""
+    def argument(
+        self, body: ast.Expression, call: ast.Expression, *, classified: bool = False
+    ) -> tuple[ast.Expression, str | None]:
+        """An argument with its columns bare, and the variable that they are all of; with CLASSIFIER() in it where that
+        may be asked of a row. Raises RefusedError.
+        """
         found: list[str | None] = []
 
         def change(node: ast.Expression) -> ast.Expression | None:
+            if isinstance(node, ast.Call) and node.function.text.upper() == CLASSIFIER and classified:
+                found.append(self.classified(node))
+                return replace(node, arguments=())
             if isinstance(node, ast.Call) and is_of_rows(node):
                 raise RefusedError(say.nested(node))
             if isinstance(node, ast.Reference):
@@ -113,6 +121,15 @@ class ClauseScope:
         if len(set(found)) > 1:
             raise RefusedError(say.several_variables(call, sorted(name or "no variable" for name in set(found))))
         return changed, found[0]
+
+    def classified(self, node: ast.Call) -> str | None:
+        """The variable of which CLASSIFIER is asked, None of all rows. Raises RefusedError."""
+        match node.arguments:
+            case ():
+                return None
+            case (ast.Reference((name,)),):
+                return self.variable(name)
+        raise RefusedError(say.arguments(node))
 
     def row_reference(self, node: ast.Expression) -> RowReference | None:
         """What a column, or a call of LAST and its like, is of; None for anything else. Raises RefusedError."""
@@ -149,9 +166,17 @@ def is_of_rows(call: ast.Call) -> bool:
     return name in (*LOGICAL, *PHYSICAL, CLASSIFIER, FINAL) or call.running or aggregate_written(name) is not None
 
 
-def of_row(body: ast.Expression, column: Callable[[ast.Reference], ast.Expression]) -> ast.Expression:
-    """The body with another expression in place of each column."""
-    return rewrite(body, lambda node: column(node) if isinstance(node, ast.Reference) else None)
+def of_row(
+    body: ast.Expression, column: Callable[[ast.Reference], ast.Expression], name: ast.Expression | None = None
+) -> ast.Expression:
+    """The body with another expression in place of each column, and of CLASSIFIER() if there is one."""
+
+    def change(node: ast.Expression) -> ast.Expression | None:
+        if isinstance(node, ast.Call) and node.function.text.upper() == CLASSIFIER:
+            return name
+        return column(node) if isinstance(node, ast.Reference) else None
+
+    return rewrite(body, change)
 
 
 def _offset(call: ast.Call, unless: int) -> int:

@@ -14,7 +14,6 @@ from cepc_runtime.sql.aggregate_functions import aggregate_written
 from ..resolve.walk import walk as expressions_in
 from . import build
 from . import messages as say
-from .each_row import at_variable
 from .navigation import RefusedError
 
 if TYPE_CHECKING:
@@ -49,5 +48,5 @@ def _numbers(node: ast.Call) -> bool:
 def of_matches(item: ast.Item, none: str) -> ast.Item:
     """A measure that is null in a row that no match has, which is one of the variable `none`."""
     span = item.span
-    is_matched = ast.Binary("<>", at_variable(span), build.text(none, span), span)
+    is_matched = ast.Binary("<>", build.at_variable(span), build.text(none, span), span)
     return ast.Item(build.where(is_matched, item.expression, span), item.alias, span)

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..numbers.columns import flat
 from ..sql.evaluate import evaluate
+from ..sql.expression import fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..sql.expression import Aggregate, Expression, FieldKey
     from .timeline import Ints
+
+
+class OfEvents(Protocol):
+    """Evaluates expressions about one event each, for events named by numbers."""
+
+    def of_events(self, expression: Expression, events: Ints) -> Any:
+        """Its value for each of the events, as one array."""
 
 
 class Evaluator:
@@ -39,6 +47,10 @@ class Evaluator:
     def values(self, expression: Expression, positions: Mapping[FieldKey, Ints], count: int) -> Any:
         """The expression for each tuple; field values are of the events given."""
         return evaluate(expression, self._fields(positions), count)
+
+    def of_events(self, expression: Expression, positions: Ints) -> Any:
+        """The expression, all of whose fields are of one event, for each of the events."""
+        return flat(self.values(expression, {field.key: positions for field in fields(expression)}, len(positions)))
 
     def _fields(self, positions: Mapping[FieldKey, Ints]) -> dict[FieldKey | Aggregate, Any]:
         return {key: self.take(key.column, at) for key, at in positions.items()}

@@ -14,9 +14,10 @@ from ..results.as_columns import ResultOverflowError
 from ..results.having import kept
 from ..sql.aggregate_texts import aggregate_text, cure
 from ..sql.evaluate import evaluate
-from ..sql.expression import aggregates, fields, fields_outside_aggregates
+from ..sql.expression import aggregates, fields_outside_aggregates
 from ..sql.types import is_float, to_arrow
 from .lists import BoundLists, aggregated, different, numbers, sums
+from .match_events import EventsOfMatches
 from .ragged import starts_of
 from .running import up_to_each
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from ..plan.stream import StreamPlan
     from ..results.as_columns import Results
     from ..sql.expression import Aggregate, Expression, Field, FieldKey
-    from .evaluation import Evaluator
+    from .evaluation import Evaluator, OfEvents
     from .lists import Lists
     from .standing import Matches
     from .timeline import Bools, Ints
@@ -87,6 +88,7 @@ class MatchValues:
     def __init__(self, query: QueryPlan, stream: StreamPlan, evaluator: Evaluator, matches: Matches) -> None:
         self._query, self._stream, self._evaluator, self._matches = query, stream, evaluator, matches
         self._bound = BoundLists(matches)
+        self._every = EventsOfMatches(matches, evaluator)
         self.of_match = np.arange(len(matches))
 
     def evaluate(self, expression: Expression, rows: Ints | None = None) -> Any:
@@ -110,7 +112,8 @@ class MatchValues:
 
     def exact(self, aggregate: Aggregate, row: int) -> Any:
         """A COUNT or SUM of one match as an exact number; None for null."""
-        counts, values = self._of(aggregate, self._matches.take(np.array([row])))
+        one = MatchValues(self._query, self._stream, self._evaluator, self._matches.take(np.array([row])))
+        counts, values = one._of(aggregate)
         if aggregate.argument is None:
             return int(counts[0])
         present = values.filter(pa.array(~nulls(values)))
@@ -148,30 +151,29 @@ class MatchValues:
     def _aggregate(self, aggregate: Aggregate) -> tuple[Any, Bools]:
         """The aggregate's column, and where it is to be an error that it does not fit."""
         by = None
-        if aggregate.by is not None and aggregate.variable is not None:
-            by = self._values(aggregate.by, self._bound.lists(aggregate.variable))
-        column, misfits = aggregated(aggregate, *self._of(aggregate, self._matches), by)
+        if aggregate.by is not None:
+            lists, evaluator = self._lists(aggregate)
+            by = evaluator.of_events(aggregate.by, lists.positions)
+        column, misfits = aggregated(aggregate, *self._of(aggregate), by)
         return column, np.zeros_like(misfits) if aggregate.safe else misfits
 
-    def _of(self, aggregate: Aggregate, matches: Matches) -> tuple[Ints, Any]:
+    def _of(self, aggregate: Aggregate) -> tuple[Ints, Any]:
         """How many events each match gives to the aggregate, and its argument for them (None if it has none)."""
         if aggregate.function.numbers:
-            if matches.number is None:
+            if self._matches.number is None:
                 raise ValueError(f"the matches of {self._query.name} have no numbers")
-            return matches.number, None
-        if aggregate.variable is None:
-            return np.full(len(matches), len(matches.positions)), None
-        bound = self._bound if matches is self._matches else BoundLists(matches)
-        lists = bound.lists(aggregate.variable)
+            return self._matches.number, None
+        lists, evaluator = self._lists(aggregate)
         if aggregate.argument is None:
             return lists.counts, None
-        values = self._values(aggregate.argument, lists)
+        values = evaluator.of_events(aggregate.argument, lists.positions)
         return different(lists.counts, values) if aggregate.distinct else (lists.counts, values)
 
-    def _values(self, argument: Expression, lists: Lists) -> Any:
-        """Of all events of the lists."""
-        keys = {field.key: lists.positions for field in fields(argument)}
-        return flat(self._evaluator.values(argument, keys, len(lists.positions)))
+    def _lists(self, aggregate: Aggregate) -> tuple[Lists, OfEvents]:
+        """The events that each match gives to the aggregate, and what evaluates its argument for them."""
+        if aggregate.variable is not None:
+            return self._bound.lists(aggregate.variable), self._evaluator
+        return self._every.lists(aggregate.among), self._every
 
 
 class EventValues(MatchValues):
@@ -182,41 +184,31 @@ class EventValues(MatchValues):
     def __init__(self, query: QueryPlan, stream: StreamPlan, evaluator: Evaluator, matches: Matches) -> None:
         super().__init__(query, stream, evaluator, matches)
         self.of_match = np.repeat(np.arange(len(matches)), len(matches.positions))
-        self._events = matches.positions.T.ravel()
 
     def _field(self, field: Field) -> Any:
         if field.at != "each":
             return super()._field(field).take(pa.array(self.of_match))
         if field.variable is None:
-            return flat(self._evaluator.take(field.column, self._events))
-        return flat(self._evaluator.take(field.column, np.where(self._is_bound(field.variable), self._events, -1)))
+            return flat(self._evaluator.take(field.column, self._every.positions))
+        own = self._every.are_bound((field.variable,))
+        return flat(self._evaluator.take(field.column, np.where(own, self._every.positions, -1)))
 
     def _aggregate(self, aggregate: Aggregate) -> tuple[Any, Bools]:
         if aggregate.function.names:
-            names = pa.array(self._matches.names, pa.string())
-            return names.take(pa.array(self._matches.variables.T.ravel())), np.zeros(len(self._events), dtype=np.bool_)
+            every = np.arange(len(self._every))
+            return self._every.variables(every), np.zeros(len(every), dtype=np.bool_)
         if aggregate.running:
             return self._running(aggregate)
         column, misfits = super()._aggregate(aggregate)
         return flat(column).take(pa.array(self.of_match)), misfits[self.of_match]
 
-    def _is_bound(self, variable: str) -> Bools:
-        """Which events are bound to the variable."""
-        names = self._matches.names
-        number = names.index(variable) if variable in names else -1
-        return np.equal(self._matches.variables.T, number).ravel()
-
     def _running(self, aggregate: Aggregate) -> tuple[Any, Bools]:
         """Of each match's events up to one."""
-        matches, length = self._matches.positions.T.shape
-        if aggregate.variable is None:
-            own, counts, positions = np.ones(len(self._events), dtype=np.bool_), np.full(matches, length), self._events
-        else:
-            own, lists = self._is_bound(aggregate.variable), self._bound.lists(aggregate.variable)
-            counts, positions = lists.counts, lists.positions
-        so_far = np.cumsum(own.reshape(matches, length), axis=1)
-        column, misfits = up_to_each(aggregate, counts, positions, self._evaluator)
-        found = (starts_of(counts + 1)[:, None] + so_far).ravel()
+        lists, evaluator = self._lists(aggregate)
+        own = self._every.are_bound(aggregate.among if aggregate.variable is None else (aggregate.variable,))
+        so_far = np.cumsum(own.reshape(self._matches.positions.T.shape), axis=1)
+        column, misfits = up_to_each(aggregate, lists.counts, lists.positions, evaluator)
+        found = (starts_of(lists.counts + 1)[:, None] + so_far).ravel()
         return flat(column).take(pa.array(found)), misfits[found]
 
 

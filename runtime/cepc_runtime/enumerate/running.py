@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
-from ..numbers.columns import flat, nulls, ranks
+from ..numbers.columns import nulls, ranks
 from ..numbers.gathered import Gathered
-from ..sql.expression import fields
 from ..sql.types import is_float
 from .bins import Binned, binned, rounded
 from .lists import aggregated, numbers
@@ -24,7 +23,7 @@ from .ragged import starts_of
 
 if TYPE_CHECKING:
     from ..sql.expression import Aggregate, Expression
-    from .evaluation import Evaluator
+    from .evaluation import Evaluator, OfEvents
     from .lists import Column
     from .pattern import IndexedPositions
     from .timeline import Bools, Ints, Timeline
@@ -34,18 +33,12 @@ DIGIT: Final = 32
 SAFE: Final = 1 << 62
 
 
-def over(aggregate: Aggregate, counts: Ints, positions: Ints, evaluator: Evaluator) -> tuple[Any, Bools]:
+def over(aggregate: Aggregate, counts: Ints, positions: Ints, evaluator: OfEvents) -> tuple[Any, Bools]:
     """The aggregate of each list of events as a column, and where it does not fit."""
     if aggregate.argument is None:
         return aggregated(aggregate, counts, None)
-    by = None if aggregate.by is None else values_of(aggregate.by, positions, evaluator)
-    return aggregated(aggregate, counts, values_of(aggregate.argument, positions, evaluator), by)
-
-
-def values_of(argument: Expression, positions: Ints, evaluator: Evaluator) -> Any:
-    """An argument of an aggregate, of these events."""
-    keys = {field.key: positions for field in fields(argument)}
-    return flat(evaluator.values(argument, keys, len(positions)))
+    by = None if aggregate.by is None else evaluator.of_events(aggregate.by, positions)
+    return aggregated(aggregate, counts, evaluator.of_events(aggregate.argument, positions), by)
 
 
 def chosen_by(aggregate: Aggregate) -> Expression:
@@ -55,7 +48,7 @@ def chosen_by(aggregate: Aggregate) -> Expression:
     return found
 
 
-def up_to_each(aggregate: Aggregate, counts: Ints, positions: Ints, evaluator: Evaluator) -> tuple[Any, Bools]:
+def up_to_each(aggregate: Aggregate, counts: Ints, positions: Ints, evaluator: OfEvents) -> tuple[Any, Bools]:
     """The aggregate of the first events of each list as a column, of none, of one and so on up to all of them, list by
     list; and where it does not fit.
     """
@@ -71,7 +64,7 @@ def up_to_each(aggregate: Aggregate, counts: Ints, positions: Ints, evaluator: E
         chosen = np.zeros(events, dtype=np.int64)
         chosen[order[order < events]] = np.flatnonzero(order < events)
         return over(aggregate, some.astype(np.int64), positions[chosen[best[some]]], evaluator)
-    values = None if aggregate.argument is None else values_of(aggregate.argument, positions, evaluator)
+    values = None if aggregate.argument is None else evaluator.of_events(aggregate.argument, positions)
     parts, names = added(aggregate, events, values)
     so_far = np.zeros((len(parts), int(longer.sum())), dtype=np.int64)
     so_far[:, places] = parts
@@ -79,11 +72,11 @@ def up_to_each(aggregate: Aggregate, counts: Ints, positions: Ints, evaluator: E
     return ended(aggregate, so_far - np.repeat(so_far[:, starts_of(longer)], longer, axis=1), names)
 
 
-def _preferred(aggregate: Aggregate, positions: Ints, evaluator: Evaluator) -> Ints:
+def _preferred(aggregate: Aggregate, positions: Ints, evaluator: OfEvents) -> Ints:
     """For each of the events its place among them when the preferred one comes first, of equal ones the earlier; their
     number for one whose value is null.
     """
-    numbers = np.asarray(ranks(values_of(chosen_by(aggregate), positions, evaluator)).numbers, dtype=np.int64)
+    numbers = np.asarray(ranks(evaluator.of_events(chosen_by(aggregate), positions)).numbers, dtype=np.int64)
     best = numbers if aggregate.function.chosen == "least" else -numbers
     found = np.empty(len(positions), dtype=np.int64)
     found[np.lexsort((np.arange(len(positions)), best))] = np.arange(len(positions))
@@ -120,13 +113,13 @@ class RunningAggregate:
     def _values(self) -> Any:
         """The argument of these events."""
         assert self.aggregate.argument is not None
-        return values_of(self.aggregate.argument, self._events, self._evaluator)
+        return self._evaluator.of_events(self.aggregate.argument, self._events)
 
     @cached_property
     def _ranks(self) -> Ints:
         """Of all events, larger for what is preferred; -1 for null."""
         found = np.full(self._timeline.length, -1, dtype=np.int64)
-        values = values_of(chosen_by(self.aggregate), self._events, self._evaluator)
+        values = self._evaluator.of_events(chosen_by(self.aggregate), self._events)
         places = np.asarray(ranks(values).numbers, dtype=np.int64)
         best = places if self.aggregate.function.chosen == "greatest" else int(places.max(initial=0)) - places
         found[self._events] = np.where(nulls(values), -1, best)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from .expression import Call, Field, in_parentheses, of_variable, walk
+from .expression import Call, Field, as_written, in_parentheses, of_variable, walk
 from .types import STRING, Interval
 
 if TYPE_CHECKING:
@@ -18,8 +18,10 @@ def aggregate_text(aggregate: Aggregate) -> str:
     """The aggregate in a user's words."""
 
     def part(argument: Expression) -> str:
-        variable = aggregate.variable or ""
-        return of_variable(variable, argument.column) if isinstance(argument, Field) else f"… of {variable}"
+        variable = aggregate.variable
+        if isinstance(argument, Field):
+            return as_written(argument.column) if variable is None else of_variable(variable, argument.column)
+        return "…" if variable is None else f"… of {variable}"
 
     return f"{'RUNNING ' * aggregate.running}{aggregate.function.written}({in_parentheses(aggregate, part)})"
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 import decimal
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from typing import Literal as OneOf
 
 from ..cheap_dataclass import dataclass
-from .aggregate_functions import SUM, AggregateFunction, aggregate_named
+from .aggregate_functions import SUM, VARIABLE, AggregateFunction, aggregate_named
 from .types import BIGINT, STRING, DataType, Decimal, from_text, is_float
 
 if TYPE_CHECKING:
@@ -101,7 +101,9 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """An aggregate over the events bound to `variable`; None for COUNT(*), MATCH_NUMBER() and VARIABLE() alone.
+    """An aggregate over the events bound to `variable`. Without one it is over all events of a match, or those that are
+    bound to one of `among`, and its argument is of the event at hand, whose VARIABLE() may stand in it. Of an aggregate
+    query COUNT(*) alone is of no variable, and counts matches; MATCH_NUMBER() and VARIABLE() always are of none.
 
     `argument` is None when events themselves are counted, COUNT(*), COUNT(E), and for the other two. `safe` is
     TRY_COUNT, TRY_SUM, or a TRY_CAST around: null when the value does not fit. `target` is the type of a cast directly
@@ -119,11 +121,12 @@ class Aggregate:
     running: bool = False
     distinct: bool = False
     by: Expression | None = None
+    among: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         alone = self.function.counts or self.function.alone
-        if self.variable is None and (not alone or self.argument is not None):
-            raise ValueError(f"{self.function} of no variable")
+        if self.variable is not None and self.among:
+            raise ValueError(f"{self.function} of {self.variable}, so of no others: {self.among}")
         if self.argument is None and (not alone or self.distinct):
             raise ValueError(f"{self.function} of no argument")
         if (self.by is None) != (not self.function.by):
@@ -138,6 +141,9 @@ class Aggregate:
 
 
 Expression = Literal | Field | Call | Aggregate
+
+NAME_OF_VARIABLE: Final = Aggregate(VARIABLE, None, None, False, None, STRING)
+"""VARIABLE(): what the variable is called that the event at hand is bound to."""
 
 
 def of_stream(stream: str, column: str) -> str:
@@ -216,14 +222,26 @@ def fields_outside_aggregates(expression: Expression) -> tuple[Field, ...]:
 
 
 def aggregates(expression: Expression) -> tuple[Aggregate, ...]:
-    """The different aggregates in it, in the order of first mention."""
-    return tuple(dict.fromkeys(node for node in walk(expression) if isinstance(node, Aggregate)))
+    """The different aggregates in it, in the order of first mention; not the VARIABLE() that one of them adds up."""
+    stack, found = [expression], dict[Aggregate, None]()
+    while stack:
+        node = stack.pop()
+        if isinstance(node, Aggregate):
+            found[node] = None
+        else:
+            stack.extend(reversed(children(node)))
+    return tuple(found)
 
 
 def variables(expression: Expression) -> tuple[str, ...]:
     """The different variables that it mentions, those of aggregates too, in the order of first mention."""
-    found = (node.variable for node in walk(expression) if isinstance(node, Field | Aggregate))
-    return tuple(dict.fromkeys(v for v in found if v is not None))
+    found = dict[str, None]()
+    for node in walk(expression):
+        if isinstance(node, Aggregate):
+            found.update(dict.fromkeys(node.among))
+        if isinstance(node, Field | Aggregate) and node.variable is not None:
+            found[node.variable] = None
+    return tuple(found)
 
 
 def is_of_event(expression: Expression, shared: Container[str]) -> bool:
@@ -239,9 +257,11 @@ def is_of_event(expression: Expression, shared: Container[str]) -> bool:
 def in_parentheses(aggregate: Aggregate, text: Callable[[Expression], str]) -> str:
     """What stands behind the name of an aggregate, given how expressions are written."""
     if aggregate.argument is None:
-        return "" if aggregate.function.alone else aggregate.variable or "*"
-    by = "" if aggregate.by is None else f", {text(aggregate.by)}"
-    return f"{'DISTINCT ' * aggregate.distinct}{text(aggregate.argument)}{by}"
+        shown = "" if aggregate.function.alone else aggregate.variable or "*"
+    else:
+        by = "" if aggregate.by is None else f", {text(aggregate.by)}"
+        shown = f"{'DISTINCT ' * aggregate.distinct}{text(aggregate.argument)}{by}"
+    return f"{shown} of {', '.join(aggregate.among)}" if aggregate.among else shown
 
 
 def functions(expression: Expression) -> tuple[str, ...]:
@@ -311,8 +331,9 @@ def to_data(expression: Expression) -> dict[str, Any]:
             return {"field": column, "of": variable, "at": at, "type": type_.sql, **further}
         case Call(function, arguments, type_):
             return {"call": function, "arguments": [to_data(a) for a in arguments], "type": type_.sql}
-        case Aggregate(function, variable, argument, safe, target, type_, running, distinct, by):
+        case Aggregate(function, variable, argument, safe, target, type_, running, distinct, by, among):
             return {
+                **({"among": list(among)} if among else {}),
                 **({"running": True} if running else {}),
                 **({"distinct": True} if distinct else {}),
                 **({} if by is None else {"by": to_data(by)}),
@@ -340,7 +361,8 @@ def from_data(data: dict[str, Any]) -> Expression:
             wanted = None if target is None else from_text(target)
             flags = bool(data.get("running")), bool(data.get("distinct"))
             by = from_data(data["by"]) if "by" in data else None
-            return Aggregate(aggregate_named(function), variable, inner, safe, wanted, type_, *flags, by)
+            among = tuple(data.get("among", ()))
+            return Aggregate(aggregate_named(function), variable, inner, safe, wanted, type_, *flags, by, among)
     raise ValueError(f"not an expression: {data!r}")
 
 

@@ -117,10 +117,10 @@ def type_like_a_listed_one(name: ast.Name, types: Sequence[str], unlisted: str) 
 
 
 def column_not_shared(name: ast.Name, lacking: Sequence[str], *, each: bool) -> Diagnostic:
-    """`each`: in a row for each event; else of those on which the events of a match agree."""
+    """`each`: of any event of a match; else of those on which all its events agree."""
     why = "all events of a match agree on it, so the events of each stream need it"
     if each:
-        why = "a bare column is of the row's event, whatever its stream; `v.x` is null where that is not bound to v"
+        why = "a bare column is of an event of any of the streams, and `v.x` of those alone that are bound to v"
     computed = f"compute it there, as a column of the STREAM: `{_written(name.text)} AS …`"
     return Diagnostic(
         "E0227",
@@ -534,13 +534,15 @@ def bare_column(
 
 
 def bare_column_in_aggregate(name: ast.Name, variables: Sequence[str]) -> Diagnostic:
+    of_match = "RETURN MATCH, where an aggregate of bare columns is over all events of one match"
+    of_variable = listed([f"`{v}.{name.text}`" for v in variables][:3], "or")
     return Diagnostic(
         "E0220",
         f"the column `{name.text}` of which events?",
         name.span,
         "a variable is missing before it",
         notes=("an aggregate is over the events that matches bind to one variable",),
-        hint=f"write {listed([f'`{v}.{name.text}`' for v in variables][:3], 'or')}" if variables else "",
+        hint=f"write {of_variable}; or {of_match}" if variables else "",
     )
 
 

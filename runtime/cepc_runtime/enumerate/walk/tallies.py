@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from ...numbers.columns import approximate, nulls, ranks
-from ..running import chosen_by, values_of
+from ..running import chosen_by
 from .formulas import is_real
 from .numbers import MOST, NotComputedError, NumberRow, integers_of, ordered
 from .reading import NULL
@@ -142,7 +142,7 @@ class Tallies:
         variable, argument = _of(aggregate)
         assert argument is not None
         if (variable, argument) not in self._columns:
-            self._columns[variable, argument] = values_of(argument, self._events[variable], self._evaluator)
+            self._columns[variable, argument] = self._evaluator.of_events(argument, self._events[variable])
         return self._columns[variable, argument]
 
     def _compared(self, aggregate: Aggregate, row: NumberRow) -> int:
@@ -150,7 +150,7 @@ class Tallies:
         assert aggregate.variable is not None
         events = self._events[aggregate.variable]
         if aggregate.by is not None:
-            values = values_of(aggregate.by, events, self._evaluator)
+            values = self._evaluator.of_events(aggregate.by, events)
             return self._rows.put(events, np.where(nulls(values), NULL, ranks(values).numbers), NULL)
         if not is_real(aggregate.type):
             return row.number
