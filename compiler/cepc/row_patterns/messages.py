@@ -34,7 +34,8 @@ def of_a_table(problem: Diagnostic) -> Diagnostic:
             return replace(problem, label=problem.label.replace("WHERE", "DEFINE"))
         case "E0338":
             note = "Spark computes conditions on the row at hand, and what a clause is over"
-            hint = "write MATCH_RECOGNIZE over `(SELECT *, … AS name FROM table)`, and `name` here"
+            of_row = "of a row, write MATCH_RECOGNIZE over `(SELECT *, … AS name FROM table)`, and `name` here"
+            hint = f"{of_row}; of a measure, write it in Spark's SELECT around the clause"
             return replace(problem, notes=(note,), hint=hint)
     return problem
 
@@ -272,9 +273,9 @@ def no_distinct(node: ast.Call) -> Diagnostic:
 def aggregate_of_several(node: ast.Call) -> Diagnostic:
     name = node.function.text.upper()
     return Diagnostic(
-        "E0952", f"{name} over rows of several variables", node.span, "it cannot be put together from theirs",
-        notes=("rows of several variables have COUNT, MIN, MAX, SUM and AVG of a column, but no AVG of DECIMAL",),
-        hint=f"write `{name}(variable.column)`, of one variable",
+        "E0952", f"{name} over rows of several variables in DEFINE", node.span, "it cannot be put together from theirs",
+        notes=("DEFINE has COUNT, MIN, MAX, SUM and AVG of a column of several, but no AVG of DECIMAL",),
+        hint=f"write `{name}(variable.column)`, of one variable; or compare a measure in WHERE around MATCH_RECOGNIZE",
     )  # fmt: skip
 
 
