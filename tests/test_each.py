@@ -11,6 +11,7 @@ from click.testing import CliRunner
 import cepc
 from cepc.api import check_text
 from cepc.cli import cepc as command
+from cepc.errors import RunError
 from cepc_grammar.parser import parse
 from cepc_grammar.printer import to_text
 from cepc_grammar.source import Source
@@ -73,11 +74,31 @@ SHOWN: Final[dict[str, tuple[str, list[Any]]]] = {
     "that have a value": ("RUNNING COUNT(y)", [1, 2, 2, 3]),
     "whatever they are bound to": ("RUNNING MAX_BY(VARIABLE(), at)", ["A", "B", "B", "B"]),
     "or all of the match": ("COLLECT(VARIABLE() || COALESCE(x, 0))", [["A5", "B2", "B0", "B3"]] * 4),
+    "an element of an array": (
+        "CASE WHEN RUNNING COUNT(B) > 0 THEN COLLECT(B.x)[RUNNING COUNT(B) - 1] END",
+        [None, 2, None, 3],
+    ),
+    "or from its end": ("ELEMENT_AT(COLLECT(x), -1) - ELEMENT_AT(COLLECT(x), 1)", [-2, -2, -2, -2]),
+    "beside all of it": ("COLLECT(x)[1] + SIZE(COLLECT(x))", [6, 6, 6, 6]),
     "a cast around a sum computes in its type": (
         "CAST(RUNNING SUM(B.x * 1000) AS STRING)",
         [None, "2000", "2000", "5000"],
     ),
 }
+
+
+def test_an_element_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(RunError, match="there is no element 4 in an array of 4"):
+        rows("COLLECT(x)[RUNNING COUNT(*)]", "1A5 2B2 3B 4B3")
+
+
+def test_elements_of_arrays_are_asked_of_long_matches() -> None:
+    """With the array for each event these were 2,500,000,000 values."""
+    events = pa.table({"at": range(50_000), "kind": ["A", *["B"] * 49_999], "x": [*range(50_000)], "y": [0.0] * 50_000})
+    text = f"{STREAM}QUERY q RETURN EACH x, COLLECT(x)[RUNNING COUNT(*) - 1] AS own PATTERN SEQ(A, B+) {AFTER}"
+    found = cepc.compile(text).run(events)["q"]
+    assert found["own"].equals(found["x"])
+    assert len(found) == 50_000
 
 
 @pytest.mark.parametrize("name", SHOWN)

@@ -14,8 +14,8 @@ from ..results.as_columns import ResultOverflowError
 from ..results.having import kept
 from ..sql.aggregate_texts import aggregate_text, cure
 from ..sql.evaluate import evaluate
-from ..sql.expression import aggregates, fields_outside_aggregates
-from ..sql.types import is_float, to_arrow
+from ..sql.expression import Aggregate, Call, aggregates, children, fields_outside_aggregates
+from ..sql.types import Array, is_float, to_arrow
 from .lists import BoundLists, aggregated, different, numbers, sums
 from .match_events import EventsOfMatches
 from .ragged import starts_of
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..plan.query import QueryPlan
     from ..plan.stream import StreamPlan
     from ..results.as_columns import Results
-    from ..sql.expression import Aggregate, Expression, Field, FieldKey
+    from ..sql.expression import Expression, Field, FieldKey
     from .evaluation import Evaluator, OfEvents
     from .lists import Lists
     from .standing import Matches
@@ -102,8 +102,9 @@ class MatchValues:
         """The same, and for which matches an aggregate does not fit and was null instead."""
         columns: dict[FieldKey | Aggregate, Any] = {}
         misfits = np.zeros(len(self.of_match), dtype=np.bool_)
+        picked = asked_by_element(expression)
         for aggregate in aggregates(expression):
-            columns[aggregate], misfit = self._aggregate(aggregate)
+            columns[aggregate], misfit = self._list(aggregate) if aggregate in picked else self._aggregate(aggregate)
             misfits |= misfit
         for field in fields_outside_aggregates(expression):
             columns[field.key] = self._field(field)
@@ -127,7 +128,7 @@ class MatchValues:
 
     def first_overflow(self, expression: Expression, row: int) -> ResultOverflowError:
         """The error of an aggregate that does not fit for a match."""
-        aggregate = next(a for a in aggregates(expression) if self._aggregate(a)[1][row])
+        aggregate = next(a for a in aggregates(expression) if a.function.countable and self._aggregate(a)[1][row])
         first, last = self._matches.positions[[0, -1], self.of_match[row]][:, None]
 
         def value(name: str, position: Ints) -> Any:
@@ -156,6 +157,10 @@ class MatchValues:
             by = evaluator.of_events(aggregate.by, lists.positions)
         column, misfits = aggregated(aggregate, *self._of(aggregate), by)
         return column, np.zeros_like(misfits) if aggregate.safe else misfits
+
+    def _list(self, aggregate: Aggregate) -> tuple[Any, Bools]:
+        """The same of an array of which only elements are asked for."""
+        return self._aggregate(aggregate)
 
     def _of(self, aggregate: Aggregate) -> tuple[Ints, Any]:
         """How many events each match gives to the aggregate, and its argument for them (None if it has none)."""
@@ -202,6 +207,14 @@ class EventValues(MatchValues):
         column, misfits = super()._aggregate(aggregate)
         return flat(column).take(pa.array(self.of_match)), misfits[self.of_match]
 
+    def _list(self, aggregate: Aggregate) -> tuple[Any, Bools]:
+        """A view for each event: with the array itself, a match would take the square of its length."""
+        column, misfits = super()._aggregate(aggregate)
+        lists = flat(column)
+        starts, counts = lists.offsets.to_numpy()[:-1], np.diff(lists.offsets.to_numpy())
+        places = (pa.array(numbers[self.of_match]) for numbers in (starts, counts))
+        return pa.ListViewArray.from_arrays(*places, lists.values), misfits[self.of_match]
+
     def _running(self, aggregate: Aggregate) -> tuple[Any, Bools]:
         """Of each match's events up to one."""
         lists, evaluator = self._lists(aggregate)
@@ -210,6 +223,21 @@ class EventValues(MatchValues):
         column, misfits = up_to_each(aggregate, lists.counts, lists.positions, evaluator)
         found = (starts_of(lists.counts + 1)[:, None] + so_far).ravel()
         return flat(column).take(pa.array(found)), misfits[found]
+
+
+def asked_by_element(expression: Expression) -> frozenset[Aggregate]:
+    """The arrays in it of which it asks for elements, `COLLECT(x)[i]`, and for nothing else."""
+    picked, whole, stack = set[Aggregate](), set[Aggregate](), [expression]
+    while stack:
+        match stack.pop():
+            case Call("item" | "element_at", (Aggregate(by=None, type=Array()) as array, index)):
+                picked.add(array)
+                stack.append(index)
+            case Aggregate() as other:
+                whole.add(other)
+            case node:
+                stack.extend(children(node))
+    return frozenset(picked - whole)
 
 
 def _shared(column: Any) -> Any:

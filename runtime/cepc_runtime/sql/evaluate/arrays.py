@@ -31,9 +31,13 @@ def as_array(value: Value, length: int) -> pa.Array:
 
 
 def conform(array: Any, type_: DataType) -> pa.Array:
-    """A column as it arrives, in the Arrow type in which the evaluator keeps the Spark type."""
+    """A column as it arrives, in the Arrow type in which the evaluator keeps the Spark type. Of arrays that many rows
+    share there may be views, whose elements alone can be asked for.
+    """
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
+    if pa.types.is_list_view(array.type):
+        return array
     wanted = arrow_type(type_)
     return array if array.type == wanted else array.cast(wanted, safe=False)
 

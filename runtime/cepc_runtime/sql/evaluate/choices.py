@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -98,15 +99,12 @@ def element_at(call: Call, arguments: tuple[Value, ...], length: int) -> Value:
 
 
 def _elements(call: Call, arguments: tuple[Value, ...], length: int, *, first: int) -> Value:
-    collection = call.arguments[0].type
-    rows = to_values(as_array(arguments[0], length), collection)
-    keys = to_values(as_array(arguments[1], length), call.arguments[1].type)
-    if isinstance(collection, Map):
-        found = [None if r is None or k is None else _of_map(r, k) for r, k in zip(rows, keys, strict=True)]
-    else:
-        found = [
-            None if r is None or k is None else _of_array(call, r, k, first) for r, k in zip(rows, keys, strict=True)
-        ]
+    rows, keys = (as_array(argument, length) for argument in arguments)
+    if not isinstance(call.arguments[0].type, Map):
+        return _of_arrays(call, rows, keys, first)
+    pairs = to_values(rows, call.arguments[0].type)
+    asked = to_values(keys, call.arguments[1].type)
+    found = [None if r is None or k is None else _of_map(r, k) for r, k in zip(pairs, asked, strict=True)]
     return from_values(found, call.type)
 
 
@@ -114,13 +112,19 @@ def _of_map(pairs: list[tuple[object, object]], key: object) -> object:
     return next((value for k, value in pairs if order(k, key) == 0), None)
 
 
-def _of_array(call: Call, row: list[object], index: int, first: int) -> object:
-    if first == 1 and index == 0:
+def _of_arrays(call: Call, rows: pa.Array, keys: pa.Array, first: int) -> pa.Array:
+    asked = pc.and_(pc.is_valid(rows), pc.is_valid(keys)).to_numpy(zero_copy_only=False)
+    index = pc.fill_null(keys, first).to_numpy(zero_copy_only=False).astype(np.int64)
+    starts = rows.offsets.to_numpy()[: len(rows)]
+    counts = pc.fill_null(pc.list_value_length(rows), 0).to_numpy(zero_copy_only=False)
+    places = np.where((index < 0) & (first == 1), counts + index, index - first)
+    if first == 1 and (asked & (index == 0)).any():
         fail(call, "elements are counted from 1")
-    position = len(row) + index if first == 1 and index < 0 else index - first
-    if not 0 <= position < len(row):
-        fail(call, f"there is no element {index} in an array of {len(row)}")
-    return row[position]
+    outside = asked & ((places < 0) | (places >= counts))
+    if outside.any():
+        row = int(np.argmax(outside))
+        fail(call, f"there is no element {index[row]} in an array of {counts[row]}")
+    return rows.values.take(pa.array(np.where(asked, starts + places, 0), mask=~asked))
 
 
 def size(call: Call, arguments: tuple[Value, ...], length: int) -> Value:
