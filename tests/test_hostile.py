@@ -199,7 +199,7 @@ def test_two_halves_written_one_by_one_are_the_character() -> None:
 def test_a_column_that_the_directories_of_micro_batches_would_hide_is_refused() -> None:
     job = names_of_job(STREAM + "QUERY q RETURN COUNT(*) AS Batch PATTERN SEQ(A, B) WITHIN 9 s;")
     with pytest.raises(
-        JobError, match=r"query q has a column Batch, .* out/q .* in batch=…: give it another name with AS"
+        JobError, match=r"query q has a column `Batch`: .* out/q .* batch=…\) instead; rename it with AS"
     ):
         check_columns([part.streamed for part in job["JOB"].parts], ["q"], "out")
 
@@ -451,9 +451,9 @@ def test_a_long_repetition_is_explained_in_seconds() -> None:
 IMPORTS = [
     ("a pipe", "pipe.cep", "`pipe.cep` cannot be read: it is no regular file"),
     ("a device", "/dev/zero.cep", "there is no file `/dev/zero.cep`"),
-    ("a file of secrets", "/etc/passwd", "`/etc/passwd` is not called like a program"),
-    ("a link to it", "link.cep", "`link.cep` is not called like a program"),
-    ("a link to a link to it", "twice.cep", "`twice.cep` is not called like a program"),
+    ("a file of secrets", "/etc/passwd", "`/etc/passwd` does not have the name of a program"),
+    ("a link to it", "link.cep", "`link.cep` does not have the name of a program"),
+    ("a link to a link to it", "twice.cep", "`twice.cep` does not have the name of a program"),
     ("a link to itself", "loop.cep", "`loop.cep` cannot be read: "),
 ]
 

@@ -471,7 +471,7 @@ def test_sizes_are_read(asked: str | int, size: int) -> None:
 def test_what_is_no_size_is_said(asked: str | int) -> None:
     with pytest.raises(ValueError, match=r"write 512MB, 1GB or 1\.5GiB"):
         memory_of(asked)
-    with pytest.raises(ValueError, match="is no size of memory"):
+    with pytest.raises(ValueError, match="is not an amount of memory"):
         cepc.compile(READ).run(events(10), memory=asked)
 
 
@@ -543,7 +543,7 @@ def test_the_command_has_memory_and_writes_the_same(tmp_path: Path) -> None:
     assert much.stdout == little.stdout != ""
     wrong = CliRunner().invoke(command, [*asked, "--memory", "much"])
     assert wrong.exit_code == 2
-    assert "'much' is no size of memory; write 512MB, 1GB or 1.5GiB, or bytes" in wrong.stderr
+    assert "'much' is not an amount of memory; write 512MB, 1GB or 1.5GiB, or bytes" in wrong.stderr
     refused = CliRunner().invoke(command, [*asked, "--memory", "1GB", "--engine", "spark"])
     assert refused.exit_code == 2
     assert "--memory is for the engine of this process" in refused.stderr

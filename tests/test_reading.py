@@ -564,8 +564,8 @@ def test_a_problem_of_many_files_is_told_once() -> None:
     ("text", "said"),
     [
         ("2026-01-31T12:00:00Z,Pickup,1,\n", "error[E0708]: `x.csv` does not begin with the names of its columns"),
-        ("at;kind;driver;minutes\n", "the columns seem to be parted by `;`"),
-        ("at\tkind\tdriver\tminutes\n", "parted by tabs"),
+        ("at;kind;driver;minutes\n", "the columns seem to be separated by `;`"),
+        ("at\tkind\tdriver\tminutes\n", "separated by tabs"),
         ("\f", "the first line is `␌`"),
         (
             "sep=;\nat;kind;driver;minutes\n",

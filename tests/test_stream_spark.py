@@ -861,7 +861,7 @@ def test_every_event_moves_the_watermark_and_no_filter_stands_before_it(
         ("--mode stream --checkpoint c:1/a", "--checkpoint c:1/a would be read as a URL, for its colon: write ./c:1/a"),
         ("--mode stream --checkpoint c --late l:1", "write ./l:1"),
         ("--mode stream --checkpoint c --dead d_d:/1", "write ./d_d:/1"),
-        ("--mode stream --checkpoint c --late d --dead d", "--late d and of --dead d would lie among each other, in"),
+        ("--mode stream --checkpoint c --late d --dead d", "--late d and of --dead d would be mixed in"),
         ("--mode stream --checkpoint c --late d --dead ./x/../d/", "name another directory as --late"),
         ("--mode stream --checkpoint /c --dead file:///c", "in /c/rides: name another directory as --dead"),
         ("--mode stream --checkpoint s3a://h/c --late s3a://h//c", "in s3a://h/c/rides: name another directory"),

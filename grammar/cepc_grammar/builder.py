@@ -252,7 +252,7 @@ class Builder:
         if name not in ("substring", "substr") and (name, len(given)) != ("trim", 2):
             commas = ", ".join("…" for _ in given)
             self._error(
-                "E0101", f"`{function.text}` has no FROM", span, "its arguments are parted by commas",
+                "E0101", f"`{function.text}` has no FROM", span, "its arguments are separated by commas",
                 hint=f"write `{function.text}({commas})`",
             )  # fmt: skip
         return ast.Call(function, given, False, span)

@@ -71,6 +71,6 @@ def _repaired(spot: Spot, repair: Repair) -> Diagnostic:
     if repair.text == "AS":
         hint = f"write `AS {text}`, or a comma before it if it is another column"
         return Diagnostic("E0101", title, span, "an alias requires AS", hint=hint, replacement=f"AS {written}")
-    label = "elements of a list are parted by commas" if repair.text == "," else "conditions are joined by AND"
+    label = "elements of a list are separated by commas" if repair.text == "," else "conditions are joined by AND"
     hint = f"write `{repair.text} {text}`" if repair.text != "," else ""
     return Diagnostic("E0101", title, span, label, hint=hint, replacement=f"{repair.text} {written}")

@@ -27,7 +27,7 @@ CODE = re.compile(r"[EW]\d{1,5}", re.IGNORECASE)
 )
 @click.option(
     "--format", "form", type=click.Choice(["text", "json", "dot", "svg", "html"]),
-    help="Text; data; a graph for Graphviz; a picture; a page to look at and click. What -o ends with says it too.",
+    help="Text; data; a graph for Graphviz; a picture; a page to look at and click. The suffix of -o chooses it too.",
 )  # fmt: skip
 @click.option(
     "-o",

@@ -27,7 +27,7 @@ def optimisation(command: Callable[..., Any]) -> Callable[..., Any]:
         "--no-pass", "without", multiple=True, metavar="NAME", help="Leave out a pass; `cepc explain` names them."
     )
     @click.option(
-        "--optimizer", metavar="NAME", help="Take this optimiser's plan, whatever it costs; `none` takes no one's."
+        "--optimizer", metavar="NAME", help="Take this optimiser's plan, whatever it costs; `none` takes none of them."
     )
     @click.option(
         "--optimizer-budget", metavar="4s|STEPS",

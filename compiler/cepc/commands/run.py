@@ -154,8 +154,9 @@ def _size(_ctx: click.Context, _option: click.Parameter, text: str | None) -> in
 )  # fmt: skip
 @click.option(
     "--memory", metavar="SIZE", callback=_size,
-    help="Memory of this process, such as 1GB: events that do not fit are parted on disk, in the temporary folder, and "
-    "taken part by part; rows that do not fit are sorted there. They are the same. [default: most of what is free]",
+    help="Memory of this process, such as 1GB: events that do not fit are split into parts on disk, in the temporary "
+    "folder, and taken part by part; rows that do not fit are sorted there. They are the same. [default: most of what "
+    "is free]",
 )  # fmt: skip
 @optimisation
 @click.pass_context

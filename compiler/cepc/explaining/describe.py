@@ -43,7 +43,7 @@ Fact = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """Of a stream or a query."""
+    """The facts about a stream or a query."""
 
     name: str
     facts: tuple[Fact, ...]

@@ -107,7 +107,7 @@ def has_states(one: Explanation) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Sketches:
-    """Of the explanation's executions what is drawn of each."""
+    """What is drawn of each execution."""
 
     one: Explanation
     sketches: tuple[Sketch, ...]

@@ -40,7 +40,7 @@ def unreadable(name: str, reason: str) -> Diagnostic:
 
 def no_program(name: str) -> Diagnostic:
     return _about(
-        "E0003", f"`{name}` is not called like a program", name, hint="import a file whose name ends with `.cep`"
+        "E0003", f"`{name}` does not have the name of a program", name, hint="import a file whose name ends with `.cep`"
     )
 
 

@@ -79,10 +79,10 @@ def optimise(
                 steps = min(context.budget.steps, steps_worth(workload, context, context.seconds))
                 context, limited = replace(context, budget=Budget(steps)), True
             if not context.budget.steps:
-                workload = workload.noted(name, (), "left out: on so few events it cannot save what it takes")
+                workload = workload.noted(name, (), "skipped: with so few events it would cost more than it saves")
                 continue
         if name in OPTIMISERS and deadline is not None and time.monotonic() > deadline:
-            workload = workload.noted(name, (), "left out: the time of the optimiser was over")
+            workload = workload.noted(name, (), "skipped: the optimisers' time had run out")
             continue
         before, workload = workload, apply(workload, context)
         if workload.plan.queries != before.plan.queries or workload.plan.letters != before.plan.letters:

@@ -72,7 +72,9 @@ def _open(file: DataFile) -> tuple[Any, Any, Any]:
     """The bytes, the records in them, and their schema as one of Arrow's."""
     if find_spec("fastavro") is None:
         hint = "`pip install 'cepc[avro]'` brings it"
-        raise DataError([messages.unreadable(file.name, "Avro takes the package fastavro, which is not here", hint)])
+        raise DataError(
+            [messages.unreadable(file.name, "Avro needs the package fastavro, which is not installed", hint)]
+        )
     if not file.starts_with(MAGIC):
         raise NotThisFormatError(file.name)
     import fastavro

@@ -32,7 +32,7 @@ MOST: Final = 20
 WHOLE: Final = 3
 """So many of them with their lines."""
 BEGINNING: Final = '{"file": '
-"""Of each line of a file for them."""
+"""How each line of a file of bad records begins."""
 
 
 @dataclass(frozen=True, slots=True)

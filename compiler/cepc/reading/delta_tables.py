@@ -29,7 +29,7 @@ def files_of(folder: Path) -> Iterator[Path]:
     if find_spec("deltalake") is None:
         hint = "`pip install 'cepc[delta]'` brings it; `--engine spark` reads the table with Spark's package for Delta"
         raise DataError(
-            [messages.unreadable(name, "a Delta table takes the package deltalake, which is not here", hint)]
+            [messages.unreadable(name, "a Delta table needs the package deltalake, which is not installed", hint)]
         )
     from deltalake import DeltaTable
     from deltalake.exceptions import DeltaError

@@ -255,7 +255,7 @@ def no_header(name: str, first: str, expected: Sequence[str], delimiter: str) ->
     if separator is None:
         return _no_header(name, first, f"begin the file with `{clean(delimiter.join(expected))}`")
     by = "tabs" if separator == "\t" else f"`{separator}`"
-    return _no_header(name, first, f"the columns seem to be parted by {by}: {_delimited(separator)}")
+    return _no_header(name, first, f"the columns seem to be separated by {by}: {_delimited(separator)}")
 
 
 def other_case(name: str, first: str, columns: Sequence[str], delimiter: str) -> Diagnostic:

@@ -251,7 +251,7 @@ def share_for(program: model.CheckedProgram, plan: LogicalPlan, read: Read, opti
     """
     own = options.seconds is not None and options.optimiser is None
     if own and options.passes() and not worth_planning(plan, read.rows, SAMPLE, EngineModel()):
-        text = "took nothing: on so few events nothing saves its planning"
+        text = "did nothing: with so few events, planning would cost more than it saves"
         alone = replace(options, level=1, without=(*options.without, *SHARING))
         return share(program, plan, alone)[0].noted("choose", (), text)
     if options.passes() and len(plan.queries) > 1 and plan.stream.name not in options.statistics:

@@ -31,7 +31,7 @@ def memory_of(asked: str | int | None) -> int | None:
     factor = _SIZES.get(found[2]) if found else None
     size = int(float(found[1]) * factor) if found and factor else 0
     if size < 1:
-        raise ValueError(f"{asked!r} is no size of memory; write 512MB, 1GB or 1.5GiB, or bytes")
+        raise ValueError(f"{asked!r} is not an amount of memory; write 512MB, 1GB or 1.5GiB, or bytes")
     return size
 
 

@@ -33,7 +33,7 @@ def words_for_commas(spot: Spot) -> Diagnostic | None:
     commas = _trim(spot, parts) if function == "TRIM" else _call(spot, function.lower(), parts)
     cure = f"CAST({commas} AS STRING)" if function == "OVERLAY" else commas  # its type is not known otherwise
     span = spot.span(opened - 1 - spot.at, end - spot.at)
-    label = "its arguments are parted by commas here"
+    label = "its arguments are separated by commas here"
     return wrong(span, f"a call of {function} with words", label, f"write `{cure}`")
 
 

@@ -62,7 +62,9 @@ def from_to(spot: Spot) -> Diagnostic | None:
     if bounds is None:
         return None
     cure = f"{{{bounds[1]},{bounds[2]}}}"
-    return wrong(span, "no numbers of events", "the least and the most are parted by a comma", f"write `{cure}`", cure)
+    return wrong(
+        span, "no numbers of events", "the least and the most are separated by a comma", f"write `{cure}`", cure
+    )
 
 
 _FROM_TO = re.compile(r"\{\s*(\d+)\s*(?:\.\.+|-|:|TO)\s*(\d+)\s*\}", re.IGNORECASE)

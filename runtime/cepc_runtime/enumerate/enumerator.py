@@ -190,7 +190,7 @@ class Enumerator:
         return extension, Standing(pattern, self.timeline, checks, guards, forbidden, self.evaluator, windows)
 
     def _ends(self, positions: Positions, conditions: Sequence[ConditionPlan], span: int | None) -> Ints:
-        """What `earliest_ends` gives, for a negation with conditions of its own: by enumeration."""
+        """What `earliest_ends` (`negation.py`) gives, for a negation with conditions of its own: by enumeration."""
         anywhere = Bounded(self.timeline, None)
         extension, standing = self._parts(positions, conditions, (), span, span, anywhere, SelectAny())
         ends = np.full(self.timeline.length, self.timeline.length)

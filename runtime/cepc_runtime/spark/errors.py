@@ -126,7 +126,7 @@ def _header(text: str) -> str | None:
     """
     cure = (
         "files of one directory need one header, for a stream that of its STREAM: write the columns in this order, say "
-        "how they are parted by --option 'delimiter=…', or keep the file apart"
+        "how they are separated by --option 'delimiter=…', or keep the file apart"
     )
     if found := _HEADER.search(text):
         return f"{found[3]}: its header is {found[1]}, and {found[2]} is expected; {cure}"

@@ -201,7 +201,7 @@ def _parser(streams: Sequence[Stream]) -> argparse.ArgumentParser:
         "--output",
         default=CONSOLE,
         metavar="DIR",
-        help="a directory, new, for one of each query; a file _SUCCESS in it says that all are whole"
+        help="a new directory with one for each query; the file _SUCCESS in it says that all are complete"
         " (default: console)",
     )
     parser.add_argument(

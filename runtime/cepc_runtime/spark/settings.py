@@ -66,7 +66,7 @@ def most() -> int:
     if said is None:
         return PARTIAL_MATCHES
     if not said.isdecimal() or int(said) == 0:
-        raise JobError(f"{MOST} is a number of partial matches, and {said} is none")
+        raise JobError(f"{MOST} must be a positive whole number, not {said}")
     return int(said)
 
 

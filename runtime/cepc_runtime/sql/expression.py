@@ -309,7 +309,7 @@ def counted(aggregate: Aggregate) -> tuple[Aggregate, ...]:
 
 
 def _square(number: Expression) -> Call:
-    """Of one that `has_exact_squares`, in a type that holds it."""
+    """The square of a number that `has_exact_squares`, in a type that holds it."""
     if isinstance(number.type, Decimal):
         return Call("*", (number, number), Decimal(2 * number.type.precision + 1, 2 * number.type.scale))
     wide, type_ = (Decimal(20, 0), Decimal(38, 0)) if number.type == BIGINT else (BIGINT, BIGINT)

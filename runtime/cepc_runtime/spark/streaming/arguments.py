@@ -40,11 +40,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f'how often to look for events, or available-now: what is there, then end (default: "{EVERY}")',
     )  # fmt: skip
     group.add_argument(
-        "--flush", action="store_true", help="with available-now: close what is open at the end, and the checkpoint"
+        "--flush",
+        action="store_true",
+        help="with available-now: at the end, close the windows that are still open and end the checkpoint",
     )
     group.add_argument(
         "--change", action="store_true",
-        help="the queries may be others than those of the checkpoint: the same go on, new ones begin now",
+        help="the queries may differ from the checkpoint's: unchanged ones continue, new ones start now",
     )  # fmt: skip
     group.add_argument("--late", metavar="DIR", help="write events that take no part, with the reason")
     group.add_argument(
@@ -113,8 +115,8 @@ def meeting(arguments: argparse.Namespace, streams: Sequence[Stream], names: Seq
             if f"{a}/".startswith(f"{b}/") or f"{b}/".startswith(f"{a}/"):
                 rest = "" if a == b else f" and {b}"
                 return (
-                    f"the files of --{one} {given[one]} and of --{other} {given[other]} would lie among each other, in"
-                    f" {a}{rest}: name another directory as --{other if one == 'checkpoint' else one}"
+                    f"the files of --{one} {given[one]} and of --{other} {given[other]} would be mixed in"
+                    f" {a}{rest}: give --{other if one == 'checkpoint' else one} another directory"
                 )
     return None
 

@@ -26,9 +26,9 @@ def check_columns(streams: Sequence[Streamed], names: Sequence[str], folder: str
             for column, _ in result_columns(query, plan.stream):
                 if column.casefold() == BATCH:
                     raise JobError(
-                        f"query {query.name} has a column {column}, which who reads {path_of(folder, query.name)} as a "
-                        f"table would lose to the number of the micro-batch, in {BATCH}=…: "
-                        "give it another name with AS"
+                        f"query {query.name} has a column `{column}`: anyone who reads "
+                        f"{path_of(folder, query.name)} as a table gets the number of the micro-batch (the folders "
+                        f"{BATCH}=…) instead; rename it with AS"
                     )
 
 
