@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cepc_runtime.events.grouped import Dropped, InputError, arrange, prepare, read, times_of
+from cepc_runtime.events.grouped import Dropped, Events, InputError, arrange, read, times_of
 from cepc_runtime.events.letters import ByType, classify
 from cepc_runtime.numbers.columns import codes, dense_rows, ranks
 from cepc_runtime.plan.stream import Letter, StreamPlan
@@ -20,6 +20,11 @@ from cepc_runtime.sql.types import BIGINT, BOOLEAN, DATE, STRING, TIMESTAMP
 from tests.automata import stream, table
 
 X = Field(None, "x", "each", BIGINT)
+
+
+def prepare(rows: Any, plan: StreamPlan, partition: list[str]) -> Events:
+    """The events of a table for one partition, in canonical order."""
+    return arrange(read(rows, plan), plan, partition)
 
 
 def over(limit: int) -> Call:

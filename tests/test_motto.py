@@ -33,7 +33,6 @@ from cepc.passes.motto import (
 from cepc.passes.motto.derivation import Derivation, derive
 from cepc.passes.motto.graph import ROOT, common_patterns, sharing_graph
 from cepc.passes.motto.interesting import interesting
-from cepc.passes.motto.patterns import divide
 from cepc.passes.motto.steiner import steiner_tree
 from cepc.passes.motto.suffix import SuffixAutomaton, common_substrings
 
@@ -98,6 +97,14 @@ NESTED = {
     "q11": (seq(1, disj(4, 5), conj(2, 3)), [disj(4, 5), conj(2, 3), seq(1, disj(4, 5), conj(2, 3))]),
     "q12": (seq(1, conj(2, 3)), [conj(2, 3), seq(1, conj(2, 3))]),
 }
+
+
+def divide(pattern: Pattern) -> Iterator[Pattern]:
+    """The pattern's sub-queries without nesting, inner ones first (definition 2 and table II)."""
+    for operand in pattern.operands:
+        if isinstance(operand, Pattern):
+            yield from divide(operand)
+    yield pattern
 
 
 @pytest.mark.parametrize(("pattern", "parts"), NESTED.values(), ids=NESTED)

@@ -89,7 +89,7 @@ class Links:
         self.buckets: dict[str, Bucket] = {}
         for plan in self.plans:
             one = Class((), tuple(range(len(plan.queries))), None)
-            program = Program(plan, (one,), None, chance.choice((1, 2, None)), chance.choice((0, 1, 3)))
+            program = Program(plan, (one,), chance.choice((1, 2, None)), chance.choice((0, 1, 3)))
             self.behind[plan.stream.name] = max(map(self._behind, self.program.members(plan.stream.name)), default=0)
             self.buckets[plan.stream.name] = Bucket(program, defaultdict(list))
 

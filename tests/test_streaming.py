@@ -48,7 +48,7 @@ def whole(
     queries need no more than the events with equal `keys`.
     """
     one = Class(keys, tuple(range(len(compiled.plan.queries))), None)
-    return Program(compiled.plan, (one,), None, fold_from, wait)
+    return Program(compiled.plan, (one,), fold_from, wait)
 
 
 @dataclass

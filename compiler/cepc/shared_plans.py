@@ -18,7 +18,7 @@ from .planning import lifted, plan_program
 from .statistics import Statistics
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from cepc_grammar.diagnostic import Diagnostic
 
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from .passes.engine import Load
     from .passes.rates import Rates
     from .planning.logical import LogicalPlan
-
-    Observe = Callable[[str, Workload, Workload], None]
 
 STEPS: Final = 200_000
 SECONDS: Final = 4.0
@@ -75,15 +73,13 @@ class SharedPlans:
         return tuple(workload.plan for workload in self.workloads)
 
 
-def plan_shared(
-    program: model.CheckedProgram, options: Options | None = None, observe: Observe | None = None
-) -> SharedPlans:
+def plan_shared(program: model.CheckedProgram, options: Options | None = None) -> SharedPlans:
     """The program's queries after the passes, but for the last, which needs to know the target."""
     options = options or Options()
     own, program = {query.name: query.stream for query in program.queries}, as_planned(program, options)
     planned = plan_program(program)
     deadline = None if options.seconds is None else time.monotonic() + options.seconds
-    found = [share(program, plan, options, deadline, observe) for plan in planned.plans]
+    found = [share(program, plan, options, deadline) for plan in planned.plans]
     workloads, contexts = (tuple(_told(w, own) for w, _ in found), tuple(context for _, context in found))
     return SharedPlans(program, options, workloads, contexts, planned.diagnostics)
 
@@ -115,14 +111,13 @@ def share(
     plan: LogicalPlan,
     options: Options,
     deadline: float | None = None,
-    observe: Observe | None = None,
     lasting: float | None = None,
 ) -> tuple[Workload, Context]:
     """One plan after these passes, and what they knew. `lasting`: seconds of the stream, for a plan of these alone."""
     rates = options.statistics.get(plan.stream.name, Statistics())
     context = Context(rates, EngineModel(), Budget(options.steps), _second(plan), options.optimiser, lasting)
     workload = workload_of(program, plan)
-    return passes.optimise(workload, context, options.passes(), deadline=deadline, observe=observe), context
+    return passes.optimise(workload, context, options.passes(), deadline=deadline), context
 
 
 def workload_of(program: model.CheckedProgram, plan: LogicalPlan) -> Workload:

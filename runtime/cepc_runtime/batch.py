@@ -37,30 +37,27 @@ class Execution:
 def execute(
     plan: PhysicalPlan,
     events: Any,
-    queries: Sequence[str] | None = None,
     *,
     interpreted: bool | None = None,
     resources: Resources = ONE_THREAD,
     tell: Callable[[float], None] = lambda _fraction: None,
 ) -> Execution:
-    """The rows of the plan's queries (or of those named) over a pyarrow table of whole groups, or over events `Stored`
-    on disk, in no promised order. What does not fit into memory is run part by part, and of the rows what does not fit
-    is on disk.
+    """The rows of the plan's queries over a pyarrow table of whole groups, or over events `Stored` on disk, in no
+    promised order. What does not fit into memory is run part by part, and of the rows what does not fit is on disk.
 
     `tell` is called with the fraction of the work that is done, by one thread at a time. Rows and errors are the same
     on any number of threads.
     """
     source = events if isinstance(events, Stored) else InMemory(events)
-    chosen = [q for q in plan.queries if queries is None or q.name in queries]
-    work = Work(len(chosen), tell)
+    work = Work(len(plan.queries), tell)
     means = Means(most=resources.most, interpreted=interpreted, work=work)
     if resources.parts(source.rows, source.size) > 1:
-        parts, dropped = drive_by_part(source, plan, chosen, means, resources)
-        return Execution(_of(chosen, parts), source.rows, dropped, work.effort)
+        parts, dropped = drive_by_part(source, plan, plan.queries, means, resources)
+        return Execution(_of(plan.queries, parts), source.rows, dropped, work.effort)
     reading = read(source.whole(), plan.stream, resources.threads)
     stretch = Stretch(plan, reading, whole=True)
-    found = Found(resources.found).add(drive_in_threads(stretch, chosen, means, resources))
-    return Execution(_of(chosen, found), reading.rows, reading.dropped, work.effort)
+    found = Found(resources.found).add(drive_in_threads(stretch, plan.queries, means, resources))
+    return Execution(_of(plan.queries, found), reading.rows, reading.dropped, work.effort)
 
 
 def _of(queries: Sequence[PhysicalQuery], found: Found) -> dict[str, Any]:

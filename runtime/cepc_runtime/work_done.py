@@ -30,6 +30,6 @@ class Work:
             self._told = fraction
             self._tell(fraction)
 
-    def finished(self, queries: int = 1) -> None:
+    def finished(self, queries: int) -> None:
         self._finished += queries
         self.reached(0)

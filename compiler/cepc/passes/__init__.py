@@ -63,7 +63,6 @@ def optimise(
     names: Sequence[str],
     *,
     deadline: float | None = None,
-    observe: Callable[[str, Workload, Workload], None] | None = None,
 ) -> Workload:
     """The workload after the passes of these names, in the order of `PASSES`. After the deadline (of `time.monotonic`)
     nothing more is proposed. Where it is known for which events the plan is made, the optimisers of counted queries get
@@ -87,6 +86,4 @@ def optimise(
         before, workload = workload, apply(workload, context)
         if workload.plan.queries != before.plan.queries or workload.plan.letters != before.plan.letters:
             raise BrokenPass(f"the pass {name} has changed the queries")
-        if observe is not None:
-            observe(name, before, workload)
     return workload

@@ -72,7 +72,7 @@ class Budget:
     machine.
     """
 
-    steps: int = 200_000
+    steps: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,6 @@ class Whole:
 class Block:
     """The lines of a file from this one on. Those that are no text are `wrong`, and empty here."""
 
-    file: str
     first: int
     lines: list[str]
     wrong: tuple[NotARecord, ...] = ()
@@ -76,7 +75,7 @@ def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
             yield Batch(table, whole.done, keys, (), np.arange(table.num_rows) + whole.first)
             continue
         misses += 1
-        block = _block(file, whole)
+        block = _block(whole)
         numbers = [i for i, line in enumerate(block.lines) if line and not line.isspace()]
         if numbers or block.wrong:
             table, keys, wrong, good = _table(block, numbers, wanted, times)
@@ -111,9 +110,9 @@ def _whole_lines(file: DataFile) -> Iterator[Whole]:
                 return
 
 
-def _block(file: DataFile, whole: Whole) -> Block:
+def _block(whole: Whole) -> Block:
     with suppress(UnicodeDecodeError):
-        return Block(file.name, whole.first, whole.data.decode().split("\n"))
+        return Block(whole.first, whole.data.decode().split("\n"))
     lines, wrong = [], []
     for number, line in enumerate(whole.data.split(b"\n"), whole.first):
         try:
@@ -122,7 +121,7 @@ def _block(file: DataFile, whole: Whole) -> Block:
             lines.append("")
             at = line.decode(errors="replace").index("�")
             wrong.append(NotARecord(number, WHAT, "this is no UTF-8 text", at))
-    return Block(file.name, whole.first, lines, tuple(wrong))
+    return Block(whole.first, lines, tuple(wrong))
 
 
 # ---- objects ---------------------------------------------------------------------------------------------------------
@@ -282,7 +281,7 @@ def keys_of(file: DataFile) -> list[str]:
     """The keys of the first objects, each once."""
     keys: dict[str, None] = {}
     for whole in _whole_lines(file):
-        for line in _block(file, whole).lines[:1000]:
+        for line in _block(whole).lines[:1000]:
             with suppress(ValueError, TypeError):  # what is no object has none
                 keys |= dict.fromkeys(json.loads(line) if line else ())
         if keys:
@@ -295,7 +294,7 @@ def look(file: DataFile, records: int) -> Looked:
     found: list[dict[str, Any]] = []
     bad = 0
     for whole in _whole_lines(file):
-        block = _block(file, whole)
+        block = _block(whole)
         numbers = [i for i, line in enumerate(block.lines) if line and not line.isspace()]
         rows, wrong = _rows(block, numbers[: records + 1], exact=True)
         found += rows

@@ -91,14 +91,6 @@ class Loading:
             _close(read)
         self._held.clear()
 
-    def _of(self, plan: StreamPlan) -> list[tuple[model.Stream, StreamPlan]]:
-        """The declared streams that a plan wants, and what it wants of each."""
-        stream = self._program.stream(plan.name)
-        if not stream.members:
-            return [(stream, plan)]
-        return [(self._program.stream(member.stream), member_plan(self._program, member, plan)) for member in
-                stream.members]  # fmt: skip
-
     def _of_stream(self, stream: model.Stream) -> Read:
         if stream.name in self._held:
             return replace(self._held[stream.name], warnings=())

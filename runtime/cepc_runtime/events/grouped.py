@@ -1,7 +1,7 @@
 """Events as sorted arrays: from a table of a stream's rows to groups, instants and letters.
 
 Two steps, so that several sharing classes (queries with the same partition attributes) read and classify events once:
-`read` does what does not depend on the partition, `arrange` sorts for one partition. `prepare` does both.
+`read` does what does not depend on the partition, `arrange` sorts for one partition.
 """
 
 from __future__ import annotations
@@ -80,11 +80,6 @@ class Events(Typed):
     @property
     def length(self) -> int:
         return len(self.ticks)
-
-
-def prepare(table: Any, plan: StreamPlan, partition: Sequence[str]) -> Events:
-    """The events of a table for one partition, in canonical order."""
-    return arrange(read(table, plan), plan, partition)
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------

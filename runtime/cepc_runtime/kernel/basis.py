@@ -291,7 +291,7 @@ class Inner:
         return OwnColumns(tuple((o.source, o.width) for o in found), tuple(application.operations(copies, [lane])))
 
     def _inside(self, kind: int, found: _Found, copies: int) -> Inside:
-        common = [self._basis_atom(0, way, self.planes.common(way, kind)) for way in sorted(found.common)]
+        common = [self._basis_atom(way, self.planes.common(way, kind)) for way in sorted(found.common)]
         wide = [
             a._replace(source=places[of[a.source]], target=places[of[a.target]])
             for places in self.virtual.copies
@@ -299,7 +299,7 @@ class Inner:
             for a in common
         ]
         own = {
-            lane: [self._basis_atom(0, way, self.planes.own(lane, way, kind)) for way in sorted(ways)]
+            lane: [self._basis_atom(way, self.planes.own(lane, way, kind)) for way in sorted(ways)]
             for lane, ways in found.own.items()
         }
         return Inside(
@@ -309,8 +309,8 @@ class Inner:
             {lane: tuple(in_place(self.memory, atoms, (), copies)) for lane, atoms in own.items()},
         )
 
-    def _basis_atom(self, copy: int, way: _Way, bound: tuple[Column, ...]) -> Atom:
-        places = self.virtual.copies[copy]
+    def _basis_atom(self, way: _Way, bound: tuple[Column, ...]) -> Atom:
+        places = self.virtual.copies[0]
         return Atom(places[way.source], places[way.target], True, tuple(self.planes.bound), bound)
 
 

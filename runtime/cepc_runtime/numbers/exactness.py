@@ -42,7 +42,7 @@ def exact_planes(recount: Recount, emissions: Emissions, targets: Ints | None = 
     """
     query, layout, planes = recount.query, recount.planes, emissions.planes
     again = np.zeros(len(planes), dtype=np.bool_)
-    if not _all_below(planes[:, : layout.additive], EXACT):  # else they are all exact that have to be
+    if not _all_exact(planes[:, : layout.additive]):  # else they are all exact that have to be
         for measure, found in zip(query.measures, layout.measures, strict=True):
             match found:
                 case CountPlane() | IntegerSumPlanes():
@@ -124,13 +124,13 @@ def _column(numbers: Floats, plane: int, exact: dict[int, list[Number]], integer
     return column
 
 
-def _all_below(numbers: Floats, bound: float) -> bool:
-    """Whether all are smaller in magnitude; NaN is not."""
-    return not numbers.size or bool(numbers.max() < bound and numbers.min() > -bound)
+def _all_exact(numbers: Floats) -> bool:
+    """Whether all are smaller in magnitude than `EXACT`; NaN is not."""
+    return not numbers.size or bool(numbers.max() < EXACT and numbers.min() > -EXACT)
 
 
 def _integers(numbers: Floats) -> Column:
-    if _all_below(numbers, EXACT):
+    if _all_exact(numbers):
         return numbers.astype(np.int64)
     # what does not fit stays as large as it is
     return np.array([int(n) for n in np.nan_to_num(numbers, nan=0.0).tolist()] + [None], dtype=object)[:-1]

@@ -264,11 +264,6 @@ def in_parentheses(aggregate: Aggregate, text: Callable[[Expression], str]) -> s
     return f"{shown} of {', '.join(aggregate.among)}" if aggregate.among else shown
 
 
-def functions(expression: Expression) -> tuple[str, ...]:
-    """The names of the different functions that it calls."""
-    return tuple(dict.fromkeys(node.function for node in walk(expression) if isinstance(node, Call)))
-
-
 def of_no_variable(expression: Expression) -> Expression:
     """The expression as one about the event at hand."""
 

@@ -212,16 +212,11 @@ def quote_name(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def to_text(type_: DataType) -> str:
-    """The type as text that `from_text` reads back."""
-    return type_.sql
-
-
 _TOKEN = re.compile(r"\s*(`(?:[^`]|``)*`|[A-Za-z_0-9]+|[<>(),:])")
 
 
 def from_text(text: str) -> DataType:
-    """The type that `to_text` wrote. Raises ValueError for any other text."""
+    """The type that `DataType.sql` wrote. Raises ValueError for any other text."""
     tokens = list(_tokens(text))
     try:
         type_, position = _parse(tokens, 0)

@@ -57,13 +57,10 @@ class UnboundedError(ValueError):
 
 @dataclass(frozen=True)
 class Program:
-    """The queries of a plan in classes; a class's events carry its number in `class_column`, where there are
-    several.
-    """
+    """The queries of a plan in classes."""
 
     plan: PhysicalPlan
     classes: tuple[Class, ...]
-    class_column: str | None = None
     fold_from: int | None = None
     """How many events of a pane are folded at least; None is as many as take twice the room of the pane."""
 

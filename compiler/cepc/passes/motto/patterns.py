@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from cepc_runtime.cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Hashable, Sequence
 
 Operator = Literal["SEQ", "AND", "SOME", "OR"]
 UNORDERED = frozenset[Operator](("AND", "SOME", "OR"))
@@ -76,19 +76,6 @@ def extents(pattern: Pattern) -> tuple[range, ...]:
         found.append(range(start, stop))
         start = stop
     return tuple(found)
-
-
-def divide(pattern: Pattern) -> Iterator[Pattern]:
-    """The pattern's sub-queries without nesting, inner ones first (definition 2 and table II).
-
-    >>> choice, pair = pattern_of("SOME", (4, 5)), pattern_of("AND", (2, 3))
-    >>> [str(p) for p in divide(pattern_of("SEQ", (1, choice, pair)))]
-    ['SOME(4, 5)', 'AND(2, 3)', 'SEQ(1, SOME(4, 5), AND(2, 3))']
-    """
-    for operand in pattern.operands:
-        if isinstance(operand, Pattern):
-            yield from divide(operand)
-    yield pattern
 
 
 # ---- queries ---------------------------------------------------------------------------------------------------------

@@ -196,9 +196,8 @@ def _program(
     left: tuple[Letter, ...],
 ) -> Program:
     """Once for each worker process, which runs a task of each micro-batch."""
-    class_column = CLASS if len(classes) > 1 else None
     plan = from_text_of_plan(plan_text)
-    return Program(plan, classes, class_column, most=most, letters=letters, panes=panes, left=left)
+    return Program(plan, classes, most=most, letters=letters, panes=panes, left=left)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ by part.
 
 from __future__ import annotations
 
-from functools import cmp_to_key
 from typing import Any
 
 import pyarrow as pa
@@ -84,7 +83,3 @@ def order(x: Any, y: Any) -> int:
     if isinstance(x, str):
         x, y = x.encode(), y.encode()
     return int(x > y) - int(x < y)
-
-
-sort_key = cmp_to_key(order)
-"""A key that sorts values as Spark does."""

@@ -10,8 +10,6 @@ from .coercion import ANY, ARRAYS, MAPS, cast_to, common_type, implicit_type
 from .operators import between, comparison
 from .signature import Function, Mismatch, fixed, to_common
 
-TRUE: Final = Literal(True, BOOLEAN)
-
 
 def coalesce(arguments: tuple[Expression, ...]) -> Expression | Mismatch:
     common = to_common(arguments)

@@ -68,22 +68,21 @@ def fixed(name: str, *expected: Expected, to: DataType) -> Build:
     return build
 
 
-def with_defaults(build: Build, *defaults: Literal, count: int) -> Build:
-    """The build for `count` arguments, the last of which may be left out."""
+def with_third(build: Build, default: Literal) -> Build:
+    """The build for three arguments, the last of which may be left out."""
 
     def complete(arguments: tuple[Expression, ...]) -> Expression | Mismatch:
-        missing = count - len(arguments)
-        return build(arguments + defaults[len(defaults) - missing :] if missing else arguments)
+        return build((*arguments, default) if len(arguments) == 2 else arguments)
 
     return complete
 
 
-def of_argument(name: str, *expected: Expected, index: int = 0) -> Build:
-    """Arguments as expected, and the type of one of them as the result's."""
+def of_argument(name: str, *expected: Expected) -> Build:
+    """Arguments as expected, and the type of the first as the result's."""
 
     def build(arguments: tuple[Expression, ...]) -> Expression | Mismatch:
         coerced = coerce(arguments, expected)
-        return coerced if isinstance(coerced, Mismatch) else Call(name, coerced, coerced[index].type)
+        return coerced if isinstance(coerced, Mismatch) else Call(name, coerced, coerced[0].type)
 
     return build
 

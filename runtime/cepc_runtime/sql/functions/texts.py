@@ -7,7 +7,7 @@ from typing import Final
 from ..expression import Call, Expression, Literal
 from ..types import BIGINT, BINARY, BOOLEAN, INT, STRING, Array, DataType
 from .coercion import ARRAYS, Expected
-from .signature import Build, Function, Mismatch, fixed, of_argument, to_common, with_defaults
+from .signature import Build, Function, Mismatch, fixed, of_argument, to_common, with_third
 
 _TEXT: Final = (STRING, BINARY)
 _LONGEST: Final = Literal(2**31 - 1, INT)
@@ -67,7 +67,7 @@ def _text(name: str, usage: str, summary: str, *expected: Expected, to: DataType
 
 
 def _replace(arguments: tuple[Expression, ...]) -> Expression | Mismatch:
-    return with_defaults(fixed("replace", STRING, to=STRING), Literal("", STRING), count=3)(arguments)
+    return with_third(fixed("replace", STRING, to=STRING), Literal("", STRING))(arguments)
 
 
 TEXTS: Final = (
@@ -82,7 +82,7 @@ TEXTS: Final = (
     Function("btrim", "btrim(text[, characters])", "trim with the text first", 1, 2, fixed("trim", STRING, to=STRING)),
     Function(
         "substring", "substring(text, start[, length])", "a part; a negative start counts from the end", 2, 3,
-        with_defaults(of_argument("substring", _TEXT, INT), _LONGEST, count=3),
+        with_third(of_argument("substring", _TEXT, INT), _LONGEST),
     ),
     Function("left", "left(text, length)", "the first characters", 2, 2, of_argument("left", _TEXT, INT)),
     _text("right", "right(text, length)", "the last characters", STRING, INT),
@@ -98,7 +98,7 @@ TEXTS: Final = (
     _text("instr", "instr(text, part)", "where the part is, from 1; 0 where it is not", STRING, STRING, to=INT),
     Function(
         "locate", "locate(part, text[, start])", "the same, from a start on", 2, 3,
-        with_defaults(fixed("locate", STRING, STRING, INT, to=INT), Literal(1, INT), count=3),
+        with_third(fixed("locate", STRING, STRING, INT, to=INT), Literal(1, INT)),
     ),
     Function("lpad", "lpad(text, length[, pad])", "filled up, or cut, to a length", 2, 3, _pad("lpad")),
     Function("rpad", "rpad(text, length[, pad])", "the same, filled up at its end", 2, 3, _pad("rpad")),
