@@ -290,8 +290,8 @@ class CheckedProgram:
 
     streams: tuple[Stream, ...]
     queries: tuple[Query, ...]
-    tests: tuple[Test, ...] = ()
-    merged: tuple[Stream, ...] = ()
+    tests: tuple[Test, ...]
+    merged: tuple[Stream, ...]
 
     @property
     def source_paths(self) -> tuple[str, ...]:

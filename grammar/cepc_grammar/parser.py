@@ -45,7 +45,7 @@ class Parsed:
     comments: Comments
     extents: tuple[Span, ...]
     bare: frozenset[Span]
-    lost: Lost = NOTHING_LOST
+    lost: Lost
 
 
 @cache

@@ -58,8 +58,8 @@ class Sample:
     columns: tuple[tuple[str, DataType], ...]
     table: Any
     whole: bool
-    left_out: tuple[tuple[str, str], ...] = ()
-    bad: int = 0
+    left_out: tuple[tuple[str, str], ...]
+    bad: int
 
     @property
     def records(self) -> int:

@@ -90,10 +90,10 @@ class StreamJob:
     read: tuple[str, ...]
     passed: tuple[str, ...]
     classes: tuple[Class, ...]
-    labels: tuple[tuple[str, Labels], ...] = ()
-    beside: tuple[BesideSql, ...] = ()
-    known: tuple[LetterSql, ...] = ()
-    lags: PhysicalPlan | None = None
+    labels: tuple[tuple[str, Labels], ...]
+    beside: tuple[BesideSql, ...]
+    known: tuple[LetterSql, ...]
+    lags: PhysicalPlan | None
 
     @property
     def native(self) -> tuple[NativeQuery, ...]:

@@ -93,7 +93,7 @@ class Explanation:
     notes: tuple[Note, ...]
     obstacles: tuple[str, ...]
     assumed: bool
-    rows: tuple[tuple[str, str], ...] = ()
+    rows: tuple[tuple[str, str], ...]
 
     @property
     def title(self) -> str:

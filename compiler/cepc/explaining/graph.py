@@ -36,11 +36,11 @@ class GraphNode:
     kind: Kind
     label: str
     queries: tuple[int, ...]
+    listed: bool  # of a query whose matches are listed, or a part of one
+    lines: tuple[str, ...]
     once: int | None = None
     beside: int | None = None
     accepting: bool = False
-    listed: bool = False  # of a query whose matches are listed, or a part of one
-    lines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,9 @@ class GraphEdge:
     source: int
     target: int
     queries: tuple[int, ...]
-    label: str = ""
-    ties: bool = False
-    moves: bool = False  # by a NOT
+    label: str
+    ties: bool
+    moves: bool  # by a NOT
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def graph_of(one: Explanation, view: View = "pattern") -> Graph:
             nodes[place] = replace(known, accepting=known.accepting or shown.accepting)
         places.setdefault((query, END), []).append(q)
         listed = one.executions[q].automaton is None
-        nodes[query, END] = GraphNode("query", query, (), listed=listed, lines=drawn.sketches[q].end)
+        nodes[query, END] = GraphNode("query", query, (), listed, drawn.sketches[q].end)
         for way in _ways(query, drawn.sketches[q], leader):
             edges.setdefault(way, []).append(q)
     number = {place: n for n, place in enumerate(places)}
@@ -226,4 +226,4 @@ def _node(one: Explanation, q: int, node: SketchNode, sketch: Sketch) -> GraphNo
                 once, beside = (number, beside) if part.how in ONCE else (once, number)
     accepting = any(step.source == node.name and step.target == END for step in sketch.steps)
     listed = execution.automaton is None
-    return GraphNode(node.kind, node.label, (q,), once, beside, accepting, listed, node.lines)
+    return GraphNode(node.kind, node.label, (q,), listed, node.lines, once, beside, accepting)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -35,8 +34,8 @@ class LoadedFiles:
     """`programs` can be parsed, in order; `sources` has these and every other text that a diagnostic points into."""
 
     programs: tuple[Source, ...]
-    diagnostics: tuple[Diagnostic, ...] = ()
-    sources: dict[str, Source] = field(default_factory=dict)
+    diagnostics: tuple[Diagnostic, ...]
+    sources: dict[str, Source]
 
 
 def load(names: Iterable[str]) -> LoadedFiles:

@@ -35,7 +35,7 @@ def columns_made_of(beside: Iterable[Beside], stream: model.Stream) -> frozenset
 
 
 def raw_types_needed(
-    letters: tuple[Letter, ...], queries: tuple[QueryPlan, ...], beside: tuple[Beside, ...] = ()
+    letters: tuple[Letter, ...], queries: tuple[QueryPlan, ...], beside: tuple[Beside, ...]
 ) -> tuple[str, ...] | None:
     """The types that some letter asks for; None when events of every type count."""
     if (

@@ -61,7 +61,7 @@ class Resolved:
 
     program: model.CheckedProgram | None
     diagnostics: tuple[Diagnostic, ...]
-    sources: tuple[Source, ...] = ()
+    sources: tuple[Source, ...]
     built: Mapping[str, Built] = field(default_factory=dict)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from cepc_grammar import ast
-from cepc_grammar.lost import NOTHING_LOST, Lost
+from cepc_grammar.lost import Lost
 from cepc_grammar.pattern import SELECTION_WORDS
 from cepc_runtime.cheap_dataclass import dataclass
 
@@ -36,9 +36,7 @@ class Declarations:
     circles: Mapping[str, list[str]]
 
 
-def declarations(
-    statements: Iterable[ast.Statement], lost: Lost = NOTHING_LOST
-) -> tuple[Declarations, list[Diagnostic]]:
+def declarations(statements: Iterable[ast.Statement], lost: Lost) -> tuple[Declarations, list[Diagnostic]]:
     """What the statements declare, and which names clash."""
     statements = tuple(statements)
     streams = [s for s in statements if isinstance(s, ast.Stream)]

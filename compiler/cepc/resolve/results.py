@@ -66,7 +66,7 @@ class Surroundings:
     partition: Partition
     stream: KnownStream | None
     labels: Mapping[str, str]
-    each: bool = False
+    each: bool
 
     @property
     def shared(self) -> frozenset[str]:

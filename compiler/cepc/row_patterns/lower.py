@@ -56,8 +56,8 @@ class LoweredClause:
     query: ast.Query
     shown: tuple[str, ...]
     check: SkipCheck | None
-    kept: str | None = None
-    sorted_by: tuple[str, ...] = ()
+    kept: str | None
+    sorted_by: tuple[str, ...]
 
 
 def lower_clause(found: FoundClause, table: RowTable, name: str) -> tuple[LoweredClause | None, list[Diagnostic]]:

@@ -48,8 +48,8 @@ class NumberedRows:
 
     order: RowOrder
     columns: tuple[str, ...]
-    shifted: tuple[ShiftedColumn, ...] = ()
-    number: str = NUMBER
+    shifted: tuple[ShiftedColumn, ...]
+    number: str
 
     def with_those_of(self, other: NumberedRows) -> NumberedRows:
         columns = dict.fromkeys((*self.columns, *other.columns))

@@ -11,7 +11,6 @@ from cepc_runtime.cheap_dataclass import dataclass
 from ..errors import ProgramError
 from ..files.read import ImportReader
 from ..planning.plan import stream_plan
-from ..reading.bad_records import STOP
 from ..reading.read import read_events
 from ..resolve import check
 from ..running.given import read_given
@@ -69,9 +68,9 @@ class TableReader:
     program: SqlProgram
     streams: Mapping[str, model.Stream]
     places: Mapping[str, EventSource]
-    treatment: Treatment = STOP
-    progress: Callable[[int, int], None] | None = None
-    threads: int = 1
+    treatment: Treatment
+    progress: Callable[[int, int], None] | None
+    threads: int
     _read: dict[str, Read] = field(default_factory=dict)
 
     def load(self, stream: model.Stream, plan: StreamPlan) -> Read:

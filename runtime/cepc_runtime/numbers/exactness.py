@@ -36,7 +36,7 @@ Column = npt.NDArray[Any]
 """int64 or float64, or Python's exact numbers where one is too large for either."""
 
 
-def exact_planes(recount: Recount, emissions: Emissions, targets: Ints | None = None) -> tuple[Column, ...]:
+def exact_planes(recount: Recount, emissions: Emissions, targets: Ints | None) -> tuple[Column, ...]:
     """The planes' columns: integers where a measure has to be exact. Rows with equal `targets` will be one row of
     results (without, each is one by itself): a sum of DOUBLE is in the first of them, 0 in the others.
     """

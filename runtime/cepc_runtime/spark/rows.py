@@ -55,7 +55,7 @@ class RowLayout:
 
     slots: tuple[Slot, ...]
     places: tuple[tuple[int, ...], ...]
-    subtotals: bool = False
+    subtotals: bool
 
 
 def result_columns(query: QueryPlan, stream: StreamPlan) -> tuple[tuple[str, DataType], ...]:

@@ -23,8 +23,8 @@ class Windows:
     """
 
     window: Sliding
-    after: int = 0
-    since: int | None = None
+    after: int
+    since: int | None
 
     def closing(self, earlier: int, watermark: int) -> tuple[int, int]:
         """The first and the last number of the windows that are known as the watermark goes from `earlier` on, and were

@@ -60,9 +60,9 @@ class ClassBytes:
 
     events: bytes
     panes: tuple[PaneBytes | None, ...]
-    quiet: tuple[bytes, ...] = ()
-    numbered: tuple[bytes, ...] = ()
-    lags: tuple[bytes, ...] = ()
+    quiet: tuple[bytes, ...]
+    numbered: tuple[bytes, ...]
+    lags: tuple[bytes, ...]
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ class FileSource:
 
 
 def look_at_new_files(
-    events: Mapping[str, DataFrame], store: Store, folder: str, reads: Sequence[int] | None = None
+    events: Mapping[str, DataFrame], store: Store, folder: str, reads: Sequence[int] | None
 ) -> Callable[[int], None]:
     """What looks at the files of a micro-batch, by its number: it raises JobError, which names a file and what is wrong
     with its columns. `events` are those of each stream that a query reads, in the order in which it does; of a chain
@@ -83,7 +83,7 @@ def file_source(events: DataFrame) -> FileSource | None:
     return FileSource(form, T.StructType.fromJson(json.loads(schema.get().json())))
 
 
-def new_files(store: Store, folder: str, batch: int, place: int = 0, reads: Sequence[int] | None = None) -> list[str]:
+def new_files(store: Store, folder: str, batch: int, place: int, reads: Sequence[int] | None) -> list[str]:
     """The files that a source of a checkpoint takes into a micro-batch, the newest one that has begun."""
     lines = (store.read(f"{folder}/offsets/{batch - 1}") or "").splitlines()[2:]  # a version, and what is of all
     offsets = each_once(lines, reads)
