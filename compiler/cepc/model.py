@@ -14,6 +14,7 @@ from typing import Literal as OneOf
 from cepc_grammar.pattern import Named, Not, Operator, walk
 from cepc_grammar.source import NOWHERE, Span
 from cepc_runtime.cheap_dataclass import dataclass
+from cepc_runtime.plan.stream import unit_of
 from cepc_runtime.sql.computed import Computed
 from cepc_runtime.sql.expression import Field, rewrite
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from cepc_grammar import ast
-    from cepc_runtime.plan.stream import Beside
+    from cepc_runtime.plan.stream import Beside, Unit
     from cepc_runtime.plan.windows import Window
     from cepc_runtime.sql.computed import StreamInput
     from cepc_runtime.sql.expression import Expression
@@ -40,6 +41,13 @@ class TimeColumn:
     unit: OneOf["s", "ms", "us"] | None
     order_by: tuple[str, ...]
     watermark: int
+
+    @property
+    def tick(self) -> Unit:
+        """What a tick is."""
+        found = unit_of(self.type, self.unit)
+        assert found is not None, "it is the time of a stream that was checked"
+        return found
 
 
 @dataclass(frozen=True, slots=True)

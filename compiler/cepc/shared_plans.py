@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
 from cepc_runtime.cheap_dataclass import dataclass
-from cepc_runtime.plan.stream import Letter
+from cepc_runtime.plan.stream import MICROSECONDS, Letter
 
 from . import passes
 from .passes.engine import EngineModel, load
@@ -115,7 +115,8 @@ def share(
 ) -> tuple[Workload, Context]:
     """One plan after these passes, and what they knew. `lasting`: seconds of the stream, for a plan of these alone."""
     rates = options.statistics.get(plan.stream.name, Statistics())
-    context = Context(rates, EngineModel(), Budget(options.steps), _second(plan), options.optimiser, lasting)
+    second = 1e6 / MICROSECONDS[plan.stream.unit]
+    context = Context(rates, EngineModel(), Budget(options.steps), second, options.optimiser, lasting)
     workload = workload_of(program, plan)
     return passes.optimise(workload, context, options.passes(), deadline=deadline), context
 
@@ -149,7 +150,3 @@ def loads(workload: Workload, context: Context) -> tuple[Load, Load]:
         load(alone, context.rates, context.model, context.second),
         load(workload.plan, context.rates, context.model, context.second),
     )
-
-
-def _second(plan: LogicalPlan) -> float:
-    return {"us": 1e6, "ms": 1e3, "s": 1.0, "day": 1 / 86_400}[plan.stream.unit]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
+
+from cepc_runtime.plan.stream import MILLISECONDS
 
 from .python import Code, call, comment, lay_out, tupled
 
 if TYPE_CHECKING:
     from cepc_runtime.plan.physical import PhysicalPlan
+    from cepc_runtime.plan.stream import Unit
 
     from .stream_job import StreamJob
-
-_MILLIS: Final = {"ms": 1, "s": 1000, "day": 86_400_000}
 
 
 def streamed_plan(job: StreamJob) -> PhysicalPlan:
@@ -46,6 +47,6 @@ def streamed(job: StreamJob, constant: str) -> str:
     )
 
 
-def milliseconds(ticks: int, unit: str) -> int:
+def milliseconds(ticks: int, unit: Unit) -> int:
     """Of the watermark; Spark knows nothing finer, and an event within it is never late."""
-    return -(-ticks // 1000) if unit == "us" else ticks * _MILLIS[unit]
+    return -(-ticks // 1000) if unit == "us" else ticks * MILLISECONDS[unit]

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, TypeGuard
 from cepc_grammar.pattern import Named, Not, Repeat, Selected, Seq, fold, word
 from cepc_grammar.spelling import quantifier_text, string_text
 from cepc_runtime.cheap_dataclass import dataclass
-from cepc_runtime.plan.stream import PLACE
+from cepc_runtime.plan.stream import MICROSECONDS, PLACE
 from cepc_runtime.sql.expression import Aggregate, Field, Literal, as_written, in_parentheses, of_variable, rewrite
 from cepc_runtime.sql.spark_sql import to_sql
-from cepc_runtime.sql.types import DATE
 
 from .. import model
 from .numbers import number_words, numbers
@@ -34,7 +33,6 @@ UNITS = (
     ("microsecond", 1),
 )
 _READABLE = 1_001
-TICKS = {"s": 1_000_000, "ms": 1_000, "us": 1}
 
 
 Fact = tuple[str, str]
@@ -162,8 +160,7 @@ def pattern(node: model.Pattern, stream: model.Stream, event: Callable[[str], st
 
 def duration(ticks: int, stream: model.Stream) -> str:
     """A number of ticks of the stream in words: 1200000000 of a TIMESTAMP are `20 minutes`."""
-    time = stream.time
-    return in_words(ticks * (UNITS[0][1] if time.type == DATE else TICKS[time.unit or "us"]))
+    return in_words(ticks * MICROSECONDS[stream.time.tick])
 
 
 def in_words(microseconds: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.stream import StreamPlan
@@ -79,7 +79,7 @@ def stream_plan(
         ),
         all_columns=tuple(name for name, _ in stream.columns),
         time_column=stream.time.column,
-        unit=_tick(stream.time),
+        unit=stream.time.tick,
         order_by=stream.time.order_by,
         type_column=stream.type_column,
         single_type=stream.name if stream.type_column is None else None,
@@ -98,9 +98,3 @@ def member_plan(program: model.CheckedProgram, member: model.MergedMember, plan:
         before = type_of(stream.name, "")
         types = tuple(type_.removeprefix(before) for type_ in plan.raw_types if type_.startswith(before))
     return stream_plan(stream, columns, types)
-
-
-def _tick(time: model.TimeColumn) -> Literal["us", "ms", "s", "day"]:
-    if time.unit is not None:
-        return time.unit
-    return "day" if time.type.sql == "DATE" else "us"

@@ -6,13 +6,17 @@ import re
 from typing import TYPE_CHECKING
 
 from cepc_runtime.cheap_dataclass import dataclass
-from cepc_runtime.sql.types import DATE, TIMESTAMP, TIMESTAMP_NTZ, DataType, is_integer
+from cepc_runtime.plan.stream import MICROSECONDS, unit_of
 
 from .messages import durations as say
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from cepc_grammar import ast
     from cepc_grammar.diagnostic import Diagnostic
+    from cepc_runtime.plan.stream import Unit
+    from cepc_runtime.sql.types import DataType
 
 LONGEST = 2**62  # ticks; a time plus a duration stays within 64 bits
 _EXPONENT = re.compile(r"[eE]([+-]?\d+)$")
@@ -26,17 +30,13 @@ class Tick:
     name: str
 
 
-MICROSECOND = Tick(1, "microseconds")
-_UNITS = {"s": Tick(1_000_000, "seconds"), "ms": Tick(1_000, "milliseconds"), "us": MICROSECOND}
+_NAMES: Mapping[Unit, str] = {"us": "microseconds", "ms": "milliseconds", "s": "seconds", "day": "days"}
 
 
-def tick(type_: DataType, unit: str | None) -> Tick | None:
+def tick(type_: DataType, unit: Unit | None) -> Tick | None:
     """The tick of an event-time column, or None for a type that cannot be one."""
-    if type_ in (TIMESTAMP, TIMESTAMP_NTZ):
-        return MICROSECOND
-    if type_ == DATE:
-        return Tick(86_400_000_000, "days")
-    return _UNITS[unit or "s"] if is_integer(type_) else None
+    found = unit_of(type_, unit)
+    return None if found is None else Tick(MICROSECONDS[found], _NAMES[found])
 
 
 def ticks(duration: ast.Duration, unit: Tick | None, *, zero: bool = False) -> int | Diagnostic | None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from cepc_runtime.events.grouped import arrange, read, select
 from cepc_runtime.events.letters import ByType
-from cepc_runtime.plan.stream import Letter
+from cepc_runtime.plan.stream import MICROSECONDS, Letter
 
 from .conditions import letter_text
 from .statistics import Grouping, Statistics, TypeStatistics
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
     from ..planning.logical import LogicalPlan
 
-SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "day": 86_400.0}
-"""The length of a tick."""
-
 
 def measure(plan: LogicalPlan, table: Any, listed: Collection[str] | None = None) -> Statistics:
     """The statistics of a table of the plan's columns with events of all types. Raises EvaluationError.
@@ -35,7 +32,8 @@ def measure(plan: LogicalPlan, table: Any, listed: Collection[str] | None = None
     """
     reading = read(table, plan.stream)
     length = len(reading.ticks)
-    span = (int(reading.ticks.max()) - int(reading.ticks.min())) * SECONDS[plan.stream.unit] if length else 0.0
+    tick = MICROSECONDS[plan.stream.unit] / 1e6
+    span = (int(reading.ticks.max()) - int(reading.ticks.min())) * tick if length else 0.0
     seconds = span or 1.0
     counts = dict(zip(reading.names, np.bincount(reading.types, minlength=len(reading.names)).tolist(), strict=True))
     asked = {letter.raw_type: 0 for letter in plan.letters if letter.raw_type is not None}

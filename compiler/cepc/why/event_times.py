@@ -5,13 +5,14 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from cepc_runtime.plan.stream import TIME
+from cepc_runtime.plan.stream import MICROSECONDS, TIME
 from cepc_runtime.sql.types import TIMESTAMP, TIMESTAMP_NTZ
 
-from ..explaining.describe import TICKS
-
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from cepc_runtime.numbers.columns import Ints
+    from cepc_runtime.plan.stream import Unit
 
     from .. import model
 
@@ -55,18 +56,18 @@ def _times(time: model.TimeColumn) -> str:
     return "times" if time.column == TIME else f"times in `{time.column}`"
 
 
-def _fitting(ticks: Ints) -> list[str]:
+_NAMES: Final[Mapping[Unit, str]] = {"s": "seconds", "ms": "milliseconds", "us": "microseconds"}
+
+
+def _fitting(ticks: Ints) -> list[Unit]:
     """The units in which all numbers are times of our days."""
     low, high = int(ticks.min()), int(ticks.max())
-    return [unit for unit, size in TICKS.items() if low * size >= _EARLIEST and high * size < _LATEST]
+    return [unit for unit in _NAMES if low * MICROSECONDS[unit] >= _EARLIEST and high * MICROSECONDS[unit] < _LATEST]
 
 
-_NAMES: Final = {"s": "seconds", "ms": "milliseconds", "us": "microseconds"}
-
-
-def _when(tick: int, unit: str) -> str:
+def _when(tick: int, unit: Unit) -> str:
     """
     >>> _when(1_700_000_000_000, "s"), _when(1_700_000_000, "ms")
     ('in the year 55840', 'in the year 1970')
     """
-    return f"in the year {1970 + tick * TICKS[unit] // _YEAR}"
+    return f"in the year {1970 + tick * MICROSECONDS[unit] // _YEAR}"

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final
 from typing import Literal as OneOf
 
 from ..cheap_dataclass import dataclass
+from ..sql.types import DATE, TIMESTAMP, TIMESTAMP_NTZ, is_integer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from ..sql.expression import Expression
     from ..sql.types import DataType
@@ -28,6 +29,21 @@ STREAM: Final = "stream"
 
 Unit = OneOf["us", "ms", "s", "day"]
 """What a tick is."""
+
+MICROSECONDS: Final[Mapping[Unit, int]] = {"us": 1, "ms": 1_000, "s": 1_000_000, "day": 86_400_000_000}
+"""How long a tick is."""
+
+MILLISECONDS: Final[Mapping[Unit, int]] = {unit: size // 1_000 for unit, size in MICROSECONDS.items() if size >= 1_000}
+"""The same of those that are whole milliseconds."""
+
+
+def unit_of(time: DataType, given: Unit | None) -> Unit | None:
+    """What a tick of a column of times is: of integers the unit that is given, or else s. None: it cannot be one."""
+    if time in (TIMESTAMP, TIMESTAMP_NTZ):
+        return "us"
+    if time == DATE:
+        return "day"
+    return (given or "s") if is_integer(time) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from cepc_grammar.diagnostic import Diagnostic, Label
 from cepc_grammar.spelling import name_text
+from cepc_runtime.plan.stream import MICROSECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -76,7 +77,6 @@ def _name_of_a_time(taken: Iterable[str]) -> str:
     return next(name for name in names if name not in others)
 
 
-_IN_A_SECOND = {"s": 1, "ms": 1_000, "us": 1_000_000}
 _OF_SECONDS = {"s": "SECONDS", "ms": "MILLIS", "us": "MICROS"}
 _SIZES = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 
@@ -84,7 +84,7 @@ _SIZES = ("TINYINT", "SMALLINT", "INT", "BIGINT")
 def _fineness(time: model.TimeColumn) -> tuple[int, int, int]:
     if time.unit is None:
         return (0 if time.type.sql == "DATE" else 2), 0, 0
-    return 1, _IN_A_SECOND[time.unit], _SIZES.index(time.type.sql)
+    return 1, -MICROSECONDS[time.unit], _SIZES.index(time.type.sql)
 
 
 def _time_text(time: model.TimeColumn) -> str:
@@ -102,7 +102,7 @@ def _as_time(column: str, time: model.TimeColumn, wanted: model.TimeColumn) -> s
         instant = f"TIMESTAMP_{_OF_SECONDS[time.unit]}({column})"
         return instant if wanted.type.sql == "TIMESTAMP" else f"CAST({instant} AS {wanted.type.sql})"
     else:
-        factor = _IN_A_SECOND[wanted.unit] // _IN_A_SECOND[time.unit]
+        factor = MICROSECONDS[time.unit] // MICROSECONDS[wanted.unit]
         if factor == 1:
             return f"CAST({column} AS {wanted.type.sql})"
         number = f"{column if time.type.sql == 'BIGINT' else f'CAST({column} AS BIGINT)'} * {factor}"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import functions as F  # noqa: N812
 
+from ...plan.stream import MILLISECONDS
 from ...sql.types import quote_name
 from .records import MALFORMED
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 TIME: Final = "_cepc_time"
 SHIFT: Final = 62_135_596_800_000
 """Milliseconds from the year 1 to 1970."""
-_MILLIS: Final = {"ms": 1, "s": 1000, "day": 86_400_000}
 
 
 def ticks_sql(plan: StreamPlan) -> str:
@@ -45,7 +45,7 @@ def timed(events: DataFrame, plan: StreamPlan, delay: int, ahead: int) -> DataFr
     if plan.unit == "us":
         millis = f"(GREATEST({ticks}, {-SHIFT}000L) + {SHIFT}000L) DIV 1000L"
     else:
-        one = _MILLIS[plan.unit]
+        one = MILLISECONDS[plan.unit]
         millis = f"(GREATEST({ticks}, {-SHIFT // one}L) + {SHIFT // one}L) * {one}L"
     moves = F.when(_ahead_of_clock(plan, ahead), F.expr("TIMESTAMP_MILLIS(-1L)")).otherwise(
         F.expr(f"TIMESTAMP_MILLIS({millis})")
@@ -77,7 +77,7 @@ def _ahead_of_clock(plan: StreamPlan, ahead: int) -> Column:
     compile, anew in each micro-batch. What ZIP_WITH does is no part of that code.
     """
     limit = f"(UNIX_MILLIS(CURRENT_TIMESTAMP()) + {ahead}L)"
-    limit = f"{limit} * 1000L" if plan.unit == "us" else f"{limit} DIV {_MILLIS[plan.unit]}L"
+    limit = f"{limit} * 1000L" if plan.unit == "us" else f"{limit} DIV {MILLISECONDS[plan.unit]}L"
     apart = f"ELEMENT_AT(ZIP_WITH(ARRAY(0), ARRAY(0), (a, b) -> {limit}), 1)"
     return F.expr(f"COALESCE({ticks_sql(plan)} > {apart}, FALSE)")
 
@@ -85,7 +85,7 @@ def _ahead_of_clock(plan: StreamPlan, ahead: int) -> Column:
 def watermark_in_ticks(plan: StreamPlan, shown: int) -> int:
     """The first tick that Spark's watermark, in milliseconds of the column shown to it, has not passed."""
     millis = shown - SHIFT
-    return millis * 1000 if plan.unit == "us" else -(-millis // _MILLIS[plan.unit])
+    return millis * 1000 if plan.unit == "us" else -(-millis // MILLISECONDS[plan.unit])
 
 
 def first_after(plan: StreamPlan, shown: int, delay: int) -> int:
@@ -97,7 +97,7 @@ def first_after(plan: StreamPlan, shown: int, delay: int) -> int:
 
 def millis_of(plan: StreamPlan, tick: int) -> int:
     """From 1970 on."""
-    return tick // 1000 if plan.unit == "us" else tick * _MILLIS[plan.unit]
+    return tick // 1000 if plan.unit == "us" else tick * MILLISECONDS[plan.unit]
 
 
 def shown(millis: int) -> str:
@@ -107,5 +107,5 @@ def shown(millis: int) -> str:
 
 def timer_for(plan: StreamPlan, tick: int) -> int:
     """The smallest watermark of Spark's that is at `tick` or after it."""
-    millis = -(-tick // 1000) if plan.unit == "us" else (tick - 1) * _MILLIS[plan.unit] + 1
+    millis = -(-tick // 1000) if plan.unit == "us" else (tick - 1) * MILLISECONDS[plan.unit] + 1
     return min(millis + SHIFT, (1 << 63) - 1)
