@@ -6,7 +6,7 @@ from bisect import bisect_left
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from lark import Token, UnexpectedToken
+from lark import UnexpectedToken
 from lark.lexer import PatternStr
 
 from cepc_runtime.cheap_dataclass import dataclass
@@ -16,7 +16,7 @@ from .builder import Builder
 from .keywords import KeywordLexer
 from .lost import NOTHING_LOST, Lost, lost_in
 from .nesting import too_deep
-from .raw_tokens import Comments, RawToken
+from .raw_tokens import Comments, RawToken, stopped_at
 from .shapes import Shapes
 from .source import Source, Span
 from .statements import NEW_STATEMENT_WORDS, STATEMENT_WORDS, StatementTokens, split_statements
@@ -168,7 +168,7 @@ def _recover(
     """Say what is wrong, and go on with the next statement of the piece, if another begins before its `;`."""
     from .syntax_errors import missing_semicolon, unexpected  # not needed by a right program, and start-up counts
 
-    tokens, at = piece.tokens, _index_of(piece.tokens, error.token)
+    tokens, at = piece.tokens, stopped_at(piece.tokens, error.token)
     stopped: Any = error.interactive_parser  # LALR lookahead is merged between states; `accepts` tries each token out
     accepted = frozenset[str](stopped.accepts())
     forgotten = 0 < at < len(tokens) and "$END" in accepted and _starts_statement(tokens[at], STATEMENT_WORDS)
@@ -199,15 +199,8 @@ def _reach(tokens: tuple[RawToken, ...], *, bare: bool) -> int:
     try:
         _lark().parse(tokens, start="bare_query" if bare else "statement")
     except UnexpectedToken as error:
-        return _index_of(tokens, error.token)
+        return stopped_at(tokens, error.token)
     return len(tokens) + 1
-
-
-def _index_of(tokens: tuple[RawToken, ...], token: Token) -> int:
-    """Where the parser stopped, as an index; one past the end if the statement ended too early."""
-    if token.type == "$END":
-        return len(tokens)
-    return next(i for i, t in enumerate(tokens) if t.end > (token.start_pos or 0))
 
 
 def _starts_statement(token: RawToken, words: frozenset[str]) -> bool:

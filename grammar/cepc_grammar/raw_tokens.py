@@ -10,7 +10,9 @@ from cepc_runtime.cheap_dataclass import dataclass
 from .source import Source, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from lark import Token
 
 Kind = Literal["WORD", "QUOTED", "NUMBER", "STRING", "BINARY", "OPERATOR", "UNKNOWN"]
 
@@ -27,6 +29,13 @@ class RawToken:
     def upper(self) -> str:
         """The word in upper case; empty for what is no word, so that a quoted name is never a keyword."""
         return self.text.upper() if self.kind == "WORD" else ""
+
+
+def stopped_at(tokens: Sequence[RawToken], token: Token) -> int:
+    """Where a parser stopped, as an index; one past the end if the statement ended too early."""
+    if token.type == "$END":
+        return len(tokens)
+    return next(i for i, t in enumerate(tokens) if t.end > (token.start_pos or 0))
 
 
 @dataclass(frozen=True, slots=True)

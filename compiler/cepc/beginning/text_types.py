@@ -20,7 +20,7 @@ from cepc_runtime.sql.types import (
     integer_range,
 )
 
-from ..reading.json_values import Exact
+from ..reading.json_values import Exact, is_unicode
 from ..reading.text_values import BadValueError, from_text
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def type_of_json(values: Iterable[Any]) -> DataType:
     if kinds and kinds <= {int, float, Exact}:
         return DOUBLE
     if kinds == {str}:
-        return type_of_text(there, (DATE, TIMESTAMP)) if all(_is_unicode(v) for v in there) else STRING
+        return type_of_text(there, (DATE, TIMESTAMP)) if all(is_unicode(v) for v in there) else STRING
     if kinds == {list}:
         return Array(type_of_json(one for value in there for one in value))
     return _of_objects(there) if kinds == {dict} else STRING
@@ -88,10 +88,6 @@ def _of_objects(objects: list[dict[str, Any]]) -> DataType:
         return Map(STRING, type_of_json(one for value in objects for one in value.values()))
     fields = [StructField(key, type_of_json(value.get(key) for value in objects)) for key in keys]
     return nameable(Struct(tuple(fields))) or STRING
-
-
-def _is_unicode(text: str) -> bool:
-    return not any("\ud800" <= c <= "\udfff" for c in text)
 
 
 # ---- what a program can name -----------------------------------------------------------------------------------------

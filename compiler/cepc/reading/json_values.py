@@ -202,11 +202,12 @@ def _strings(values: Sequence[Any], kinds: set[type]) -> Any:
     try:
         return pa.array(values, pa.string())
     except UnicodeEncodeError:
-        index = next(i for i, v in enumerate(values) if v is not None and not _is_unicode(v))
+        index = next(i for i, v in enumerate(values) if v is not None and not is_unicode(v))
         raise BadValueError(index, shown(ascii(values[index])), "half of a character") from None
 
 
-def _is_unicode(text: str) -> bool:
+def is_unicode(text: str) -> bool:
+    """Whether no character is half of one."""
     return not any("\ud800" <= c <= "\udfff" for c in text)
 
 
@@ -252,7 +253,7 @@ def _array(values: Sequence[Any], element: DataType, times: TimeFormats) -> Any:
     values = _all(values, set(map(type, values)) - {type(None)}, list)
     inner = _inner(values, lambda v: v, element, times)
     type_ = pa.list_(to_arrow(element))
-    return pa.ListArray.from_arrays(pa.array(_offsets(values), pa.int32()), inner, type_, mask=_absent(values))
+    return pa.ListArray.from_arrays(pa.array(_offsets(values), pa.int32()), inner, type_, mask=absent(values))
 
 
 def _map(values: Sequence[Any], key: DataType, value: DataType, times: TimeFormats) -> Any:
@@ -265,7 +266,7 @@ def _map(values: Sequence[Any], key: DataType, value: DataType, times: TimeForma
         raise _outer(values, bad) from None
     items = _inner(values, lambda v: v.values(), value, times)
     type_ = pa.map_(to_arrow(key), to_arrow(value))
-    return pa.MapArray.from_arrays(pa.array(_offsets(values), pa.int32()), keys, items, type_, mask=_absent(values))
+    return pa.MapArray.from_arrays(pa.array(_offsets(values), pa.int32()), keys, items, type_, mask=absent(values))
 
 
 def _struct(values: Sequence[Any], type_: Struct, times: TimeFormats) -> Any:
@@ -273,7 +274,7 @@ def _struct(values: Sequence[Any], type_: Struct, times: TimeFormats) -> Any:
 
     values = _all(values, set(map(type, values)) - {type(None)}, dict)
     fields = [column_of([None if v is None else v.get(f.name) for v in values], f.type, times) for f in type_.fields]
-    return pa.StructArray.from_arrays(fields, fields=list(to_arrow(type_)), mask=_absent(values))
+    return pa.StructArray.from_arrays(fields, fields=list(to_arrow(type_)), mask=absent(values))
 
 
 def _inner(values: Sequence[Any], parts: Callable[[Any], Any], type_: DataType, times: TimeFormats = ISO) -> Any:
@@ -293,7 +294,8 @@ def _offsets(values: Sequence[Any]) -> list[int]:
     return list(accumulate((0 if v is None else len(v) for v in values), initial=0))
 
 
-def _absent(values: Sequence[Any]) -> Any:
+def absent(values: Sequence[Any]) -> Any:
+    """Which values are null, as a mask in Arrow."""
     import pyarrow as pa
 
     return pa.array([v is None for v in values], pa.bool_())

@@ -26,6 +26,7 @@ from cepc_runtime.sql.types import (
 )
 
 from ..errors import DataError
+from ..reading.json_values import absent
 from ..reading.messages import bad_value, no_text, other_values, several_kinds
 from ..reading.text_values import BadValueError, failing, from_text
 
@@ -129,16 +130,16 @@ def _values(values: Sequence[Any], type_: DataType | None) -> Any:
             pairs = [None if _is_null(one) else [*(one.items() if isinstance(one, dict) else one)] for one in values]
             keys = _values([key for one in pairs for key, _ in one or ()], key)
             items = _values([item for one in pairs for _, item in one or ()], value)
-            return pa.MapArray.from_arrays(_offsets(pairs), keys, items, mask=_nulls(pairs))
+            return pa.MapArray.from_arrays(_offsets(pairs), keys, items, mask=absent(pairs))
         case Array(element) if all(map(_is_list, there)):
             lists = [None if _is_null(one) else [*one] for one in values]
             inner = _values([value for one in lists for value in one or ()], element)
-            return pa.ListArray.from_arrays(_offsets(lists), inner, mask=_nulls(lists))
+            return pa.ListArray.from_arrays(_offsets(lists), inner, mask=absent(lists))
         case Struct() if all(isinstance(one, dict) for one in there):
             dicts = [None if _is_null(one) else one for one in values]
             names = dict.fromkeys(name for one in dicts for name in one or ())
             fields = [_values([(one or {}).get(name) for one in dicts], type_.field(name)) for name in names]
-            return pa.StructArray.from_arrays(fields, [*names], mask=_nulls(dicts))
+            return pa.StructArray.from_arrays(fields, [*names], mask=absent(dicts))
     return pa.array(values, from_pandas=True)
 
 
@@ -159,12 +160,6 @@ def _offsets(values: list[Any]) -> Any:
     import pyarrow as pa
 
     return pa.array([0, *accumulate(len(one or ()) for one in values)], pa.int32())
-
-
-def _nulls(values: list[Any]) -> Any:
-    import pyarrow as pa
-
-    return pa.array([one is None for one in values], pa.bool_())
 
 
 def _with_numbers_inside(column: Any, type_: DataType) -> Any:

@@ -17,7 +17,7 @@ from .. import ast
 from ..diagnostic import Diagnostic
 from ..expected import in_words
 from ..nesting import too_deep
-from ..raw_tokens import RawToken
+from ..raw_tokens import RawToken, stopped_at
 from ..shapes import Shapes
 from ..source import Source, Span
 from ..spot import Spot
@@ -209,7 +209,7 @@ class _Reading:
             _lark().parse(tokens, start=start)
         except UnexpectedToken as error:
             stopped: Any = error.interactive_parser
-            at = _index_of(tokens, error.token)
+            at = stopped_at(tokens, error.token)
             token = tokens[min(at, len(tokens) - 1)]
             expected = frozenset(stopped.accepts())
             return Diagnostic(
@@ -272,9 +272,3 @@ def _closing(tokens: tuple[RawToken, ...], at: int) -> int | None:
         if depth == 0:
             return place + 1
     return None
-
-
-def _index_of(tokens: tuple[RawToken, ...], token: Any) -> int:
-    if token.type == "$END":
-        return len(tokens)
-    return next(i for i, t in enumerate(tokens) if t.end > (token.start_pos or 0))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from ..plan.automaton import Automaton
     from ..plan.query import Measure
+    from ..plan.strategy import CountedQuery
     from ..sql.expression import Expression
 
 Role = OneOf["one", "present", "value", "rest", "last", "magnitude", "least", "greatest"]
@@ -145,6 +146,11 @@ def planes_of(
     index = {plane: i + 1 for i, plane in enumerate(planes)}
     found = tuple(_found({role: index[plane] for role, plane in needed.items()}) for needed in wanted)
     return QueryPlanes(tuple(planes), 1 + sum(plane.additive for plane in planes), found)
+
+
+def planes_of_parts(query: CountedQuery) -> QueryPlanes:
+    """Those of a query that is counted in parts: without rests, as sums of DOUBLE are rounded once for each part."""
+    return planes_of(query.automaton, query.measures, rests=False)
 
 
 def _found(places: dict[Role, int]) -> MeasurePlanes:

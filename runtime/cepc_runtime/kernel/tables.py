@@ -18,6 +18,7 @@ from ..cheap_dataclass import dataclass
 from ..events.letters import kinds_that_satisfy, readers_of
 from ..plan.automaton import DROPPED
 from ..plan.windows import Sliding
+from ..record_table import appended
 from ..results.fewest import fewest
 from .basis import OWN, Costs, Happening, inner_of
 from .joint import Atom, added, atoms_of, cleared, copied_to, emptied_by, in_place, merged, tied
@@ -181,15 +182,8 @@ class _Builder:
 
     # ---- lists
 
-    def _append(self, records: Iterable[Sequence[int]]) -> tuple[int, int]:
-        """Where the records start and end."""
-        start = len(self._table)
-        for record in records:
-            self._table += record
-        return start, len(self._table)
-
     def _reserve(self, size: int) -> int:
-        return self._append([[0] * size])[0]
+        return appended(self._table, [[0] * size])[0]
 
     def _state(self, size: int) -> int:
         """A place in the state for so many numbers."""
@@ -198,7 +192,7 @@ class _Builder:
 
     def _listed(self, operations: Sequence[Operation]) -> tuple[int, int, int]:
         """Where operations start and end, and how many numbers they change."""
-        return *self._append(operations), sum(o.width for o in operations)
+        return *appended(self._table, operations), sum(o.width for o in operations)
 
     # ---- components
 
@@ -243,20 +237,20 @@ class _Builder:
             merges = self._places[unit] if self._guarded[unit] else ()
             record = self._unit([unit], bases, negations, merges)
             self._table[self._units[unit] : self._units[unit] + len(UNIT)] = record
-        guarded = self._append([self._units[u]] for u in component.units if self._guarded[u])
-        records = self._append([record] for record in component.records)
-        component.record = self._append([[self._state(len(AT_INSTANT)), *guarded, *records]])[0]
+        guarded = appended(self._table, ([self._units[u]] for u in component.units if self._guarded[u]))
+        records = appended(self._table, ([record] for record in component.records))
+        component.record = appended(self._table, [[self._state(len(AT_INSTANT)), *guarded, *records]])[0]
 
     def _basis(self, basis: Basis, inside: Mapping[int, int], alike: Mapping[int, int]) -> int:
         meaning = {first: inside.get(first, NONE if first in basis.ends else 0) for first in alike.values()}
-        ahead, _ = self._append([meaning[alike[k]] if k in alike else 0] for k in range(len(self._kinds)))
+        ahead, _ = appended(self._table, ([meaning[alike[k]] if k in alike else 0] for k in range(len(self._kinds))))
         reset = self._listed(basis.reset)
-        ones = self._append([place] for place in basis.ones)
+        ones = appended(self._table, ([place] for place in basis.ones))
         application = self._listed(basis.application)[:2]
         cost = self._costs.application * (self._costs.of(basis.reset) + self._costs.of(basis.application))
-        sections = self._append([at] for at in basis.sections)
-        own = [[*self._append(o.pieces), *self._listed(o.application)[:2]] for o in basis.lanes]
-        lanes, _ = self._append(own)
+        sections = appended(self._table, ([at] for at in basis.sections))
+        own = [[*appended(self._table, o.pieces), *self._listed(o.application)[:2]] for o in basis.lanes]
+        lanes, _ = appended(self._table, own)
         record = [
             self._state(RUN_PROGRESS),
             ahead,
@@ -270,16 +264,18 @@ class _Builder:
             basis.room,
             lanes,
         ]
-        return self._append([record])[0]
+        return appended(self._table, [record])[0]
 
     def _inside(self, inside: Inside, basis: Basis) -> int:
         lists = [self._listed(operations) for operations in (inside.direct, inside.basis, inside.wide)]
-        differing = self._append([[lane, *self._listed(operations)] for lane, operations in inside.own.items()])
+        differing = appended(
+            self._table, [[lane, *self._listed(operations)] for lane, operations in inside.own.items()]
+        )
         gain = self._costs.of(inside.direct) - self._costs.of(inside.basis)
         gain -= sum(self._costs.of_own(basis, lane) for lane in inside.own)
         if inside.own:  # it is done on each lane's own columns by itself; half of what there can be are in use
             gain -= OWN / 2 * self._costs.of(inside.basis)
-        return self._append([[at for found in lists for at in found] + [*differing, _whole(gain)]])[0]
+        return appended(self._table, [[at for found in lists for at in found] + [*differing, _whole(gain)]])[0]
 
     # ---- units
 
@@ -314,7 +310,7 @@ class _Builder:
             negations,
         ]
         at_end = [*merged(memory, merges, self._second, 0), *cleared(memory, merges, self._second)]
-        ends = [place for records in lists for place in self._append(records)]
+        ends = [place for records in lists for place in appended(self._table, records)]
         return [
             self._state(len(PROGRESS)),
             *((window.begin(0), window.end(0), window.slide) if isinstance(window, Sliding) else (0, 0, 0)),
@@ -326,7 +322,7 @@ class _Builder:
         accepting = [memory.place(n, state) for state in query.automaton.accepting]
         counts = [memory.count(place) for place in accepting]
         columns = [memory.column(place, c) for c in query.columns for place in accepting]
-        places = self._append([counts, columns])[0]
+        places = appended(self._table, [counts, columns])[0]
         return [n, len(accepting), query.planes.count, query.planes.additive, fewest(query.plan), places]
 
     def _negations(self, n: int) -> list[list[int]]:
@@ -344,7 +340,7 @@ class _Builder:
         ]
         seen = self._state(1)
         self._letters.setdefault(n, []).append((seen, order))
-        return [seen, *self._append(moves)]
+        return [seen, *appended(self._table, moves)]
 
     def _move(self, n: int, move: Move, order: list[int], new: int) -> list[int]:
         memory, at, third = self._memory, new * self._second, 2 * self._second
@@ -355,7 +351,7 @@ class _Builder:
         if move.target != DROPPED:
             columns = self._queries[n].columns
             put = added(memory, [(Atom(source, memory.place(n, move.target), True, columns, ()), third, at)])
-        return [_bits(move.letters, order), new, *self._append(taken), *self._append(put)]
+        return [_bits(move.letters, order), new, *appended(self._table, taken), *appended(self._table, put)]
 
     def _batches(self, does: Iterable[Sequence[Operation]]) -> tuple[int, int]:
         start = len(self._table)
@@ -380,9 +376,9 @@ class _Builder:
                     component.band = band
 
     def _band(self, units: Sequence[int]) -> int:
-        members = self._append([self._units[unit]] for unit in units)
-        unit = self._append([self._unit(units)])[0]
-        return self._append([[self._state(len(TOGETHER)), unit, *members]])[0]
+        members = appended(self._table, ([self._units[unit]] for unit in units))
+        unit = appended(self._table, [self._unit(units)])[0]
+        return appended(self._table, [[self._state(len(TOGETHER)), unit, *members]])[0]
 
     # ---- blocks
 
@@ -394,10 +390,10 @@ class _Builder:
         for kind, of_kind in enumerate(found):
             heads.append([len(self._table), len(sections)])
             for band, blocks in of_kind.items():
-                sections.append((kind, band, self._append(blocks)))
+                sections.append((kind, band, appended(self._table, blocks)))
         heads.append([len(self._table), len(sections)])
         records = [self._section(concerned[kind], kind, band, blocks) for kind, band, blocks in sections]
-        first, _ = self._append(records)
+        first, _ = appended(self._table, records)
         self._table[: len(heads) * len(KIND)] = [
             at for blocks, section in heads for at in (blocks, first + section * len(SECTION))
         ]
@@ -453,19 +449,19 @@ class _Builder:
         unit = self._units[first]
         record = [
             component.record,
-            *self._append(others),
-            *self._append(runs),
+            *appended(self._table, others),
+            *appended(self._table, runs),
             *self._listed(tied_operations),
             *self._listed(settled),
-            *self._append(seen),
-            *self._append([self._units[self._unit_of[n]]] for n in killed),
+            *appended(self._table, seen),
+            *appended(self._table, ([self._units[self._unit_of[n]]] for n in killed)),
             _whole(cost),
         ]  # fmt: skip
         return [
             self._state(len(GATE)) if gated else NONE,
             unit, self._table[unit + UNIT.progress], starts[first],
             *self._listed(alone),
-            self._append([record])[0],
+            appended(self._table, [record])[0],
         ]  # fmt: skip
 
     def _other(self, unit: int, starts: bool, happening: Happening) -> list[int]:

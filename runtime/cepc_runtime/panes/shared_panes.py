@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from ..cheap_dataclass import dataclass
-from ..kernel.planes import is_exact, planes_of
+from ..kernel.planes import is_exact, planes_of, planes_of_parts
 from ..plan.query import Measure
 from ..plan.sharing import Member, SharedStates
 from ..plan.strategy import Count, PhysicalQuery
@@ -86,7 +86,7 @@ class Family:
 
     @cached_property
     def layouts(self) -> dict[int, QueryPlanes]:
-        return {number: _layout(query) for number, query in self.queries}
+        return {number: planes_of_parts(query) for number, query in self.queries}
 
     @cached_property
     def places(self) -> dict[int, dict[tuple[int, int], tuple[int | None, ...]]]:
@@ -203,14 +203,10 @@ def _weight(numbers: int) -> int:
 # ---- numbers ---------------------------------------------------------------------------------------------------------
 
 
-def _layout(query: CountedQuery) -> QueryPlanes:
-    return planes_of(query.automaton, query.measures, rests=False)
-
-
 def _numbers(queries: Iterable[CountedQuery]) -> tuple[Number, ...]:
     found: dict[Number, None] = {}
     for query in queries:
-        layout = _layout(query)
+        layout = planes_of_parts(query)
         for way in ways_of(query.automaton).values():
             found |= dict.fromkeys(number for number in _of_entry(way, layout) if number is not None)
     return tuple(found)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import numpy as np
 import pyarrow as pa
 
-from ..kernel.planes import planes_of
+from ..kernel.planes import planes_of_parts
 from ..numbers.columns import as_places, flat, joined, values_at
 from ..numbers.number_columns import floats, from_arrow, one_after_the_other, to_arrow
 from ..panes.cutting import adds_numbers
@@ -19,7 +19,6 @@ from .totals import Totals, grouped
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..kernel.planes import QueryPlanes
     from ..plan.strategy import CountedQuery, PhysicalQuery
 
 
@@ -44,7 +43,7 @@ def sums_table(totals: Totals) -> Any:
     assert is_counted(totals.query)
     index = {plane: p for p, plane in enumerate(totals.layout.planes, start=1)}
     columns = [pa.array(totals.windows, pa.int64()), to_arrow(totals.planes[0])]
-    for plane in _planes(totals.query).planes:
+    for plane in planes_of_parts(totals.query).planes:
         place = index[plane]
         if not plane.additive:
             columns.append(values_at(totals.planes[place], totals.extremes[plane.value]))
@@ -56,7 +55,7 @@ def sums_table(totals: Totals) -> Any:
 
 def totals_of_partitions(query: CountedQuery, found: Sequence[Any]) -> Totals:
     """The totals of a query from the `sums_table` of its `partition_query` for all partitions."""
-    layout, extremes = _planes(query), {}
+    layout, extremes = planes_of_parts(query), {}
     windows, *columns = zip(*([flat(column) for column in table.columns] for table in found), strict=True)
     planes = [one_after_the_other([from_arrow(column) for column in own]) for own in columns[: layout.additive]]
     for own, plane in zip(columns[layout.additive :], layout.planes[layout.additive - 1 :], strict=True):
@@ -65,8 +64,3 @@ def totals_of_partitions(query: CountedQuery, found: Sequence[Any]) -> Totals:
     numbers = np.asarray(joined(windows).to_numpy(), dtype=np.int64)
     totals = Totals(query, layout, np.zeros_like(numbers), numbers, {}, tuple(planes), extremes)
     return grouped(totals, {}, 1)
-
-
-def _planes(query: CountedQuery) -> QueryPlanes:
-    """Without the rests of sums of DOUBLE, which are rounded once for each partition."""
-    return planes_of(query.automaton, query.measures, rests=False)

@@ -135,6 +135,4 @@ def given_events(streams: Sequence[Stream], events: Any) -> dict[str, DataFrame]
 
 def declared(spark: SparkSession, stream: Stream) -> DataFrame:
     """The events where the stream's FROM says. Raises JobError."""
-    if stream.source is None:
-        raise JobError(f"no events are named for stream {stream.name}, and it is not declared with FROM")
-    return read(spark, stream, *stream.source, dict(stream.options))
+    return read(spark, stream, *stream.declared_source, dict(stream.options))

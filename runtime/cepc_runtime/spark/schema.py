@@ -90,6 +90,13 @@ class Stream:
         """The streams of the program that it stands for."""
         return tuple(member.stream for member in self.members) or (self,)
 
+    @property
+    def declared_source(self) -> tuple[str, str]:
+        """Where its FROM says. Raises JobError."""
+        if self.source is None:
+            raise JobError(f"no events are named for stream {self.name}, and it is not declared with FROM")
+        return self.source
+
 
 def declared_of(streams: Iterable[Stream]) -> tuple[Stream, ...]:
     """The streams of the program for which these stand, each once."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ...record_table import appended
 from .records import NONE, OPTION, RECORDS, SKIPS, STATE
 
 if TYPE_CHECKING:
@@ -82,10 +83,10 @@ class _Builder:
         loose = any(way.formulas or not all(test.is_local for test in way.tests) for way in tested)
         guarded = any(option.guards for option in state.options)
         plain = not guarded and not any(test.is_local for test in tests) and not loose
-        start, end = self._appended([self._option(option) for option in state.options])
+        start, end = appended(self._table, [self._option(option) for option in state.options])
         ways = [self._way(way) for way in tested]
         return [
-            start, end, *self._appended(ways), entering, free,
+            start, end, *appended(self._table, ways), entering, free,
             free | self._mask(way.letter for way in tested), plain, loose,
             any(option.edge is None for option in state.options), NONE if loop is None else start + OPTION * loop,
         ]  # fmt: skip
@@ -104,23 +105,17 @@ class _Builder:
 
     def _read(self, variable: str, tests: Sequence[PairTest], formulas: Sequence[Formula]) -> list[int]:
         """Where the tests of an event, what it changes and the formulas start and end."""
-        keeps = self._appended(self._parts.keeps.get(variable, ()))
+        keeps = appended(self._table, self._parts.keeps.get(variable, ()))
         return [*self._appended_tests(tests), *keeps, *self._appended_formulas(formulas)]
 
     def _appended_formulas(self, formulas: Sequence[Formula]) -> tuple[int, int]:
-        return self._appended([step for formula in formulas for step in self._parts.instructions[formula]])
+        return appended(self._table, [step for formula in formulas for step in self._parts.instructions[formula]])
 
     def _appended_tests(self, tests: Sequence[PairTest]) -> tuple[int, int]:
-        return self._appended(
-            [[test.comparison.operator, *self._parts.sides[test], self._walk.number_of(test.other)] for test in tests]
+        return appended(
+            self._table,
+            [[test.comparison.operator, *self._parts.sides[test], self._walk.number_of(test.other)] for test in tests],
         )
-
-    def _appended(self, records: Sequence[Sequence[int]]) -> tuple[int, int]:
-        """Where the records start and end."""
-        start = len(self._table)
-        for record in records:
-            self._table += record
-        return start, len(self._table)
 
     def _mask(self, letters: Iterable[int]) -> int:
         mask = 0

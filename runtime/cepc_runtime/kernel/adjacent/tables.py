@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ...cheap_dataclass import dataclass
+from ...record_table import appended
 from .moves import reachable
 from .tests import DIFFERENT, EQUAL, PAIRS, tests_of
 
@@ -150,30 +151,25 @@ class RecordBuilder:
     def layout(self, kinds: Sequence[frozenset[int]]) -> AdjacentLayout:
         self._table += [0] * (KINDS + len(kinds) + 1 - len(self._table))
         indexes = tuple(dict.fromkeys(i for n in self._conditions if (i := self._index(n)) is not None))
-        records = {index: self._append([self._index_record(i, index)])[0] for i, index in enumerate(indexes)}
+        records = {index: appended(self._table, [self._index_record(i, index)])[0] for i, index in enumerate(indexes)}
         kept_states = dict.fromkeys(self._automaton.steps[number].source for number in self._conditions)
         kept_records = [self._kept_record(state, records) for state in kept_states]
-        first, end = self._append(kept_records)
+        first, end = appended(self._table, kept_records)
         kept = {state: first + i * KEPT_RECORD for i, state in enumerate(kept_states)}
-        accepting = self._append([[state * self._planes] for state in self._automaton.accepting])
-        by_state = self._append([[kept.get(state, NONE)] for state in range(self._automaton.states)])[0]
-        masks = self._append([[self._mask(kind)] for kind in kinds])[0]
-        movers = self._append([[state] for state in sorted(self._after, key=lambda state: len(self._after[state]))])
-        moves = self._append(self._moves())
+        accepting = appended(self._table, [[state * self._planes] for state in self._automaton.accepting])
+        by_state = appended(self._table, [[kept.get(state, NONE)] for state in range(self._automaton.states)])[0]
+        masks = appended(self._table, [[self._mask(kind)] for kind in kinds])[0]
+        movers = appended(
+            self._table, [[state] for state in sorted(self._after, key=lambda state: len(self._after[state]))]
+        )
+        moves = appended(self._table, self._moves())
         self._table[KEPT:KINDS] = [first, end, *accepting, masks, by_state, *movers, *moves]
-        bound = {variable: self._append(found) for variable, found in self._bindings.items()}
+        bound = {variable: appended(self._table, found) for variable, found in self._bindings.items()}
         segments = [self._steps(kind, kept, records, bound) for kind in kinds]
         self._table[KINDS] = len(self._table)
         for number, steps in enumerate(segments, start=KINDS + 1):
-            self._table[number] = self._append(steps)[1]
+            self._table[number] = appended(self._table, steps)[1]
         return AdjacentLayout(np.array(self._table, dtype=np.int64), self._memory, self._progress, indexes)
-
-    def _append(self, records: Sequence[Sequence[int]]) -> tuple[int, int]:
-        """Where the records start and end."""
-        start = len(self._table)
-        for record in records:
-            self._table += record
-        return start, len(self._table)
 
     def _how(self, step: int) -> int:
         conditions = self._conditions.get(step, ())
@@ -204,7 +200,14 @@ class RecordBuilder:
         ]
         scanned = any(self._how(n) == SCAN and self._automaton.steps[n].source == state for n in self._conditions)
         listed = scanned or state in self._after
-        record = [self._progress, self._progress + 1, self._memory, self._progress + 2, listed, *self._append(own)]
+        record = [
+            self._progress,
+            self._progress + 1,
+            self._memory,
+            self._progress + 2,
+            listed,
+            *appended(self._table, own),
+        ]
         room = self._longest * (
             1 + sum(state in after for after in self._after.values())
         )  # one row of each for an event
@@ -238,7 +241,7 @@ class RecordBuilder:
         for number, step in found:
             conditions = self._conditions.get(number, ())
             index = self._index(number)
-            tests = self._append([[self._tests[c].operator, self._numbers[c]] for c in conditions])
+            tests = appended(self._table, [[self._tests[c].operator, self._numbers[c]] for c in conditions])
             steps.append([
                 0, step.source * planes, step.target * planes, *bound.get(step.variable, (0, 0)),
                 kept.get(step.target, NONE),

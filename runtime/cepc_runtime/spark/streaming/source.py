@@ -57,9 +57,7 @@ def with_age(form: str, options: Mapping[str, str]) -> dict[str, str]:
 
 def declared(spark: SparkSession, stream: Stream) -> DataFrame:
     """The events that come to where the stream's FROM says. Raises JobError."""
-    if stream.source is None:
-        raise JobError(f"no events are named for stream {stream.name}, and it is not declared with FROM")
-    return read_stream(spark, stream, *stream.source, dict(stream.options))
+    return read_stream(spark, stream, *stream.declared_source, dict(stream.options))
 
 
 def checked(events: DataFrame, stream: Stream) -> DataFrame:
