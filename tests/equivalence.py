@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
 
@@ -91,10 +91,20 @@ def by_oracle(case: Case, compiled: Compiled) -> dict[str, Rows] | None:
     return None if answers is None else {name: answer.rows for name, answer in answers.items()}
 
 
-def answered(case: Case, compiled: Compiled) -> dict[str, oracle.Answer] | None:
+class HasTree(Protocol):
+    @property
+    def tree(self) -> ast.Program: ...
+
+
+def answered(case: Case, compiled: HasTree) -> dict[str, oracle.Answer] | None:
     """The oracle's rows and matches, or None as for `by_oracle`. What it would take too long for is refused."""
+    return answers_over(list(case.rows), compiled)
+
+
+def answers_over(events: oracle.Events, compiled: HasTree) -> dict[str, oracle.Answer] | None:
+    """The same over these events, of one stream or of each."""
     try:
-        return oracle.answers(compiled.tree, list(case.rows))
+        return oracle.answers(compiled.tree, events)
     except (oracle.EvaluationError, oracle.Overflow):
         return None
     except (oracle.TooMuch, RecursionError):  # it goes one level deeper for each event of a repetition

@@ -10,13 +10,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Frequent:
-    """Some types are frequent."""
+class Same:
+    """All letters come equally often, in one group."""
 
-    types: str
-
-    def rate(self, letter: Letter) -> float:
-        return 1000.0 if (letter.raw_type or "") in self.types else 1.0
+    def rate(self, letter: Letter) -> float:  # noqa: ARG002
+        return 1000.0
 
     def groups(self, partition: tuple[str, ...]) -> float:  # noqa: ARG002
         return 1.0
@@ -29,7 +27,17 @@ class Frequent:
 
 
 @dataclass(frozen=True)
-class Rare:
+class Frequent(Same):
+    """Some types are frequent."""
+
+    types: str
+
+    def rate(self, letter: Letter) -> float:
+        return 1000.0 if (letter.raw_type or "") in self.types else 1.0
+
+
+@dataclass(frozen=True)
+class Rare(Same):
     """Few groups have an event of any one letter."""
 
     def rate(self, letter: Letter) -> float:  # noqa: ARG002
@@ -37,9 +45,6 @@ class Rare:
 
     def groups(self, partition: tuple[str, ...]) -> float:  # noqa: ARG002
         return 100.0
-
-    def largest(self, partition: tuple[str, ...]) -> float:  # noqa: ARG002
-        return 0.0
 
     def in_groups_with(self, letter: Letter, partition: tuple[str, ...]) -> float:  # noqa: ARG002
         return 0.001

@@ -15,7 +15,6 @@ import pyarrow as pa
 
 from cepc_runtime.plan.windows import Unbounded
 from cepc_runtime.sql.types import to_arrow
-from tests import oracle
 from tests.equivalence import Refused
 from tests.programs import Asked, query
 from tests.several_streams import compile_text
@@ -128,16 +127,6 @@ def table_of(case: Case, compiled: Compiled) -> pa.Table:
 
 COMPARED: Counter[str] = Counter()
 """How many queries were over events, over rows and over both, how many of them had rows, and how many rows."""
-
-
-def answered(case: Case, compiled: Compiled) -> dict[str, oracle.Answer] | None:
-    """As `equivalence.answered`."""
-    try:
-        return oracle.answers(compiled.tree, list(case.rows))
-    except (oracle.EvaluationError, oracle.Overflow):
-        return None
-    except (oracle.TooMuch, RecursionError):
-        raise Refused("more derivations than the oracle can go through") from None
 
 
 def over(compiled: Compiled, query: str) -> str:

@@ -35,6 +35,7 @@ from cepc_runtime.plan import as_json as plan_data
 from cepc_runtime.spark.encoding import needs_encoding
 from cepc_runtime.spark.inputs import inputs_of
 from cepc_runtime.spark.schema import Stream
+from cepc_runtime.sql.types import quote_name
 from tests.equivalence import Refused, compile_text
 from tests.programs import Case, cases, drawn
 
@@ -207,10 +208,6 @@ HOSTILE = (
 )
 
 
-def quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
-
-
 def escaped(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
@@ -219,10 +216,10 @@ def escaped(text: str) -> str:
 def test_names_strings_and_comments_never_become_code(evil: str) -> None:
     flat = evil.replace("\n", " ").replace("\r", " ")
     text = f"""/* {evil.replace("*/", "")} */
-STREAM {quoted(flat)} (at TIMESTAMP, {quoted("c" + flat)} STRING, {quoted("k" + flat)} STRING)
-EVENT TIME at EVENT TYPE {quoted("k" + flat)} IN ({escaped(evil)}, 'B') FROM PARQUET {escaped(evil)};
-QUERY {quoted("q" + flat)} WITH (whose = {escaped(evil)}) RETURN COUNT(*) AS {quoted("n" + flat)} PATTERN SEQ({quoted(evil)} a, B b)
-WHERE a.{quoted("c" + flat)} = {escaped(evil)} GROUP BY {quoted("c" + flat)} WITHIN 5 s;
+STREAM {quote_name(flat)} (at TIMESTAMP, {quote_name("c" + flat)} STRING, {quote_name("k" + flat)} STRING)
+EVENT TIME at EVENT TYPE {quote_name("k" + flat)} IN ({escaped(evil)}, 'B') FROM PARQUET {escaped(evil)};
+QUERY {quote_name("q" + flat)} WITH (whose = {escaped(evil)}) RETURN COUNT(*) AS {quote_name("n" + flat)} PATTERN SEQ({quote_name(evil)} a, B b)
+WHERE a.{quote_name("c" + flat)} = {escaped(evil)} GROUP BY {quote_name("c" + flat)} WITHIN 5 s;
 """
     checked = check_text(text, f"{evil}.cep")
     if checked.program is None:  # a name that the language itself refuses

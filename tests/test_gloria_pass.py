@@ -18,7 +18,7 @@ from cepc.planning.logical import counted
 from cepc.shared_plans import Options, plan_shared
 from tests.equivalence import Refused, compile_text
 from tests.programs import Case, cases, drawn
-from tests.rates import Frequent
+from tests.rates import Frequent, Same
 
 if TYPE_CHECKING:
     from cepc.passes.workload import Context, Workload
@@ -139,21 +139,6 @@ def test_what_is_proposed_is_chosen_where_it_pays() -> None:
     prices = [load(plan, context.rates, context.model, context.second).nanoseconds for plan in (alone, together)]
     assert prices[1] < 0.7 * prices[0]
     assert any(part.basis for part in together.sharing)
-
-
-@dataclass(frozen=True)
-class Same:
-    def rate(self, letter: Letter) -> float:  # noqa: ARG002
-        return 1000.0
-
-    def groups(self, partition: tuple[str, ...]) -> float:  # noqa: ARG002
-        return 1.0
-
-    def largest(self, partition: tuple[str, ...]) -> float:  # noqa: ARG002
-        return 0.0
-
-    def in_groups_with(self, letter: Letter, partition: tuple[str, ...]) -> float:  # noqa: ARG002
-        return 1.0
 
 
 @dataclass(frozen=True)

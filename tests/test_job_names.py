@@ -14,15 +14,12 @@ from hypothesis import strategies as st
 from cepc.api import check_text
 from cepc.codegen.compiling import job_of
 from cepc.codegen.names import CONSTANTS, FUNCTIONS
+from cepc_runtime.sql.types import quote_name
 from tests.generated_jobs import names_of_job
 from tests.properties import portion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-
-def quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
 
 
 def program(streams: Mapping[str, Sequence[str]], column: str = "x") -> str:
@@ -33,13 +30,13 @@ def program(streams: Mapping[str, Sequence[str]], column: str = "x") -> str:
     for number, (stream, queries) in enumerate(streams.items()):
         a, b = f"A{number}", f"B{number}"
         texts += [
-            f"STREAM {quoted(stream)} (at BIGINT, kind STRING, {quoted(column)} INT)",
+            f"STREAM {quote_name(stream)} (at BIGINT, kind STRING, {quote_name(column)} INT)",
             f"EVENT TIME at UNIT s EVENT TYPE kind IN ('{a}', '{b}');",
             *(
-                f"QUERY {quoted(query)} RETURN COUNT(*) AS n PATTERN {a} FROM {quoted(stream)} WITHIN 10 s;"
+                f"QUERY {quote_name(query)} RETURN COUNT(*) AS n PATTERN {a} FROM {quote_name(stream)} WITHIN 10 s;"
                 for query in queries
             ),
-            f"QUERY listed__{number} RETURN MATCH {a}.at AS a PATTERN SEQ({a}, {b}) FROM {quoted(stream)} WITHIN 10 s;",
+            f"QUERY listed__{number} RETURN MATCH {a}.at AS a PATTERN SEQ({a}, {b}) FROM {quote_name(stream)} WITHIN 10 s;",
         ]
     return "\n".join(texts)
 

@@ -22,10 +22,11 @@ from cepc.running.loading import of_streams
 from cepc.running.local import run
 from cepc.shared_plans import Options, in_streams, plan_shared
 from cepc.statistics.analyze import analyze
-from cepc_runtime.parts.resources import ONE_THREAD, Resources
+from cepc_runtime.parts.resources import ONE_THREAD
 from cepc_runtime.spark.schema import needed, sources_of
 from cepc_runtime.sql.types import to_arrow
 from tests.equivalence import ABOUT, same
+from tests.in_process import PARTS
 from tests.properties import ENOUGH, Seen, hold
 from tests.several_streams import answered, beside_wider, compile_text, tables
 from tests.spark_programs import loaded, rows_in, rows_of
@@ -146,7 +147,7 @@ def test_an_explanation_says_where_a_query_is_planned_and_what_it_keeps_as_a_str
 
 # ---- rows ------------------------------------------------------------------------------------------------------------
 
-RESOURCES = (*(ONE_THREAD,) * 6, Resources(threads=3, few=1), Resources(memory=1, least=2_000))
+RESOURCES = (*(ONE_THREAD,) * 6, *PARTS)
 """On one thread, on several, and in so little memory that events go to disk, which takes long."""
 
 MOVING = (

@@ -17,10 +17,12 @@ from cepc.running.given import read_given
 from cepc.running.local import choose, run
 from cepc.why.no_rows import no_rows
 from cepc_runtime.parts.resources import ONE_THREAD, Resources
-from tests.equivalence import ABOUT, same
+from tests import in_process
+from tests.equivalence import ABOUT, answered, same
+from tests.in_process import PARTS, hold_to
 from tests.programs import Case, between_neighbours, cases
 from tests.properties import NOTHING, Seen, hold
-from tests.rows_as_events import COMPARED, answered, counted, over, rows_as_events, table_of
+from tests.rows_as_events import COMPARED, counted, over, rows_as_events, table_of
 from tests.several_streams import compile_text
 
 if TYPE_CHECKING:
@@ -37,15 +39,11 @@ def moment(seconds: int) -> datetime:
     return datetime(2026, 3, 2, 10, tzinfo=UTC) + timedelta(seconds=seconds)
 
 
-def rows_of(case: Case, compiled: Compiled, resources: Resources) -> dict[str, list[dict[str, Any]]] | None:
-    table = table_of(case, compiled)
-    try:
-        report = run(
-            compiled.program, lambda stream, plan: read_given(table, plan, stream.input), {}, resources=resources
-        )
-    except (RunError, DataError):
-        return None
-    return {name: table.to_pylist() for name, table in report.tables.items()}
+def rows_of(
+    case: Case, compiled: Compiled, resources: Resources = ONE_THREAD
+) -> dict[str, list[dict[str, Any]]] | None:
+    (stream,) = (stream for stream in compiled.program.streams if stream.query is None)
+    return in_process.rows_of(compiled, {stream.name: table_of(case, compiled)}, resources, (RunError, DataError))
 
 
 def compare(case: Case, _chance: Random, resources: Resources = ONE_THREAD) -> Seen:
@@ -54,11 +52,7 @@ def compare(case: Case, _chance: Random, resources: Resources = ONE_THREAD) -> S
     found = rows_of(case, compiled, resources)
     if expected is None:
         return NOTHING
-    assert found is not None, "the engine fails where the language page has rows"
-    for query in compiled.program.queries:
-        rows = expected[query.name].rows
-        assert same(found[query.name], rows, ABOUT), (query.name, found[query.name], rows)
-        counted(over(compiled, query.name), len(rows))
+    hold_to(expected, found, compiled, lambda query, rows: counted(over(compiled, query), rows))
     return Seen.of(case, {name: one for name, one in expected.items() if over(compiled, name) == "events"})
 
 
@@ -72,7 +66,7 @@ KINDS = {
 
 def in_parts(case: Case, chance: Random) -> Seen:
     """On several threads, or in so little memory that events go to disk."""
-    return compare(case, chance, chance.choice((Resources(threads=3, few=1), Resources(memory=1, least=2_000))))
+    return compare(case, chance, chance.choice(PARTS))
 
 
 S = """STREAM s (at TIMESTAMP, k INT, x INT, p STRUCT<y: INT>, kind STRING)
@@ -170,7 +164,7 @@ def events_of(program: str) -> list[dict[str, Any]]:
 def test_rows_of_queries_over_rows(title: str, text: str, expected: list[dict[str, Any]]) -> None:
     case = Case(text, tuple(events_of(text)))
     compiled = compile_text(text)
-    answers, found = answered(case, compiled), rows_of(case, compiled, ONE_THREAD)
+    answers, found = answered(case, compiled), rows_of(case, compiled)
     assert answers is not None
     assert found is not None
     assert all(same(found[name], answer.rows, ABOUT) for name, answer in answers.items()), title

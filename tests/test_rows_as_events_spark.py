@@ -15,11 +15,11 @@ from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.streaming.run import flush_all, wait
 from cepc_runtime.spark.streaming.source import read_stream
 from cepc_runtime.sql.types import to_arrow
-from tests.equivalence import ABOUT, same
+from tests.equivalence import ABOUT, answered, same
 from tests.generated_jobs import names_of_job
 from tests.programs import cases
 from tests.properties import NOTHING, Seen, hold
-from tests.rows_as_events import answered, counted, over, rows_as_events, table_of
+from tests.rows_as_events import counted, over, rows_as_events, table_of
 from tests.several_streams import compile_text
 from tests.spark_programs import loaded, rows_in, rows_of
 

@@ -38,12 +38,12 @@ from cepc_runtime.streaming.decision import rows_behind
 from cepc_runtime.streaming.program import Program
 from cepc_runtime.streaming.ticks import END
 from tests import test_stream_spark
-from tests.equivalence import ABOUT, Refused, same
+from tests.equivalence import ABOUT, Refused, answered, same
 from tests.faults.local import LocalStore
 from tests.generated_jobs import names_of_job
 from tests.programs import between_neighbours, cases, streamed
 from tests.properties import NOTHING, Seen, hold
-from tests.rows_as_events import answered, over, rows_as_events, table_of
+from tests.rows_as_events import over, rows_as_events, table_of
 from tests.several_streams import compile_text
 from tests.test_streaming import SECOND, Bucket
 

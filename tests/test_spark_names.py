@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import cepc
+from cepc_runtime.sql.types import quote_name
 from tests.equivalence import same
 from tests.spark_programs import build, loaded, rows_of
 
@@ -35,10 +36,6 @@ HOSTILE = {
 }
 
 
-def quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
-
-
 @contextmanager
 def verbatim(spark: SparkSession) -> Iterator[None]:
     spark.conf.set("spark.sql.variable.substitute", "false")
@@ -51,7 +48,7 @@ def verbatim(spark: SparkSession) -> Iterator[None]:
 def frame(spark: SparkSession, table: Any) -> Any:
     return spark.createDataFrame(
         table.to_pandas(),
-        ", ".join(f"{quoted(n)} {sql(t)}" for n, t in zip(table.column_names, table.schema.types, strict=True)),
+        ", ".join(f"{quote_name(n)} {sql(t)}" for n, t in zip(table.column_names, table.schema.types, strict=True)),
     )
 
 
@@ -62,7 +59,7 @@ def sql(type_: Any) -> str:
 @pytest.mark.long
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE)
 def test_a_column_of_any_name_is_itself(spark: SparkSession, name: str) -> None:
-    column = quoted(name)
+    column = quote_name(name)
     text = f"""STREAM s (at BIGINT, kind STRING, a BIGINT, {column} BIGINT) EVENT TIME at UNIT s EVENT TYPE kind IN ('A', 'B');
 QUERY listed RETURN MATCH A.{column} AS {column}, B.{column} AS b PATTERN SEQ(A, B) WHERE A.{column} = 1 WITHIN 9 s;
 QUERY counted
