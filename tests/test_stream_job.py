@@ -256,7 +256,10 @@ def test_a_stream_begun_in_python_has_the_terms_of_the_command_line(monkeypatch:
     exec(job_text(), namespace)
     namespace["stream"](None, "c", Memory())
     namespace["stream"](None, "c", Memory(), late="l", dead="d", buckets=2, ahead=timedelta(seconds=1.5))
-    assert found == [Terms(Folders("c")), Terms(Folders("c", "l", "d"), "10 seconds", 2, 1500)]
+    assert found == [
+        Terms(Folders("c"), "10 seconds", None, 86_400_000, False),
+        Terms(Folders("c", "l", "d"), "10 seconds", 2, 1500, False),
+    ]
 
 
 # ---- records that are no events --------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ from cepc_runtime.spark.streaming import checkpoint, one_machine, run, state_pat
 from cepc_runtime.spark.streaming.ending import SIGNALS
 from cepc_runtime.spark.streaming.lease import LOOK, NAME
 from cepc_runtime.spark.streaming.query import continuous
-from cepc_runtime.spark.streaming.run import Folders, Terms, start, stream, wait
+from cepc_runtime.spark.streaming.run import DAY, EVERY, Folders, Terms, start, stream, wait
 from cepc_runtime.spark.streaming.same_files import folders_read
 from cepc_runtime.spark.streaming.sinks import Directories, Writing
 from cepc_runtime.spark.streaming.source import read_stream
@@ -100,6 +100,10 @@ def events() -> list[dict[str, Any]]:
             "note": "x",
         })  # fmt: skip
     return sorted(rows, key=lambda row: (row["at"] or START) + timedelta(seconds=chance.uniform(0, 20)))
+
+
+def terms_in(checkpoint: str, trigger: str = EVERY, buckets: int | None = None) -> Terms:
+    return Terms(Folders(checkpoint), trigger, buckets, DAY, change=False)
 
 
 def streamed(text: str) -> Streamed:
@@ -421,7 +425,7 @@ def test_a_checkpoint_whose_name_is_another_in_a_url_is_flushed_to_the_end(
     put(tmp_path / "in", 0, rows)
     one = streamed(SMALL.replace("STREAM rides", f"STREAM {name}"))
     frame = read_stream(spark, one.stream, "parquet", str(tmp_path / "in"), {})
-    terms = Terms(Folders(str(tmp_path / place)), "available-now", 2)
+    terms = terms_in(str(tmp_path / place), "available-now", 2)
     (running,) = stream(spark, [one], Directories(str(tmp_path / "out"), "parquet"), terms, frame)
     wait([running], lambda _: None)
     running.flush(lambda _: None)
@@ -448,9 +452,7 @@ def test_a_cluster_begins_no_checkpoint_whose_state_a_flush_could_not_find(
     frame = read_stream(spark, one.stream, "parquet", str(tmp_path / "in"), {})
     monkeypatch.setattr(state_path, "cores_of", lambda _: None)
     with pytest.raises(JobError, match=cure):
-        stream(
-            spark, [one], Directories(str(tmp_path / "out"), "parquet"), Terms(Folders(str(tmp_path / place))), frame
-        )
+        stream(spark, [one], Directories(str(tmp_path / "out"), "parquet"), terms_in(str(tmp_path / place)), frame)
     assert not (tmp_path / place).exists()
 
 
@@ -543,7 +545,7 @@ def test_a_run_finishes_the_flush_of_all_streams_and_is_refused_where_some_were_
         return name
 
     def run_all(finish: Any) -> Any:
-        sink, terms = Directories(str(tmp_path / "o"), "parquet"), Terms(Folders(str(tmp_path / "c")))
+        sink, terms = Directories(str(tmp_path / "o"), "parquet"), terms_in(str(tmp_path / "c"))
         return stream(spark, streams, sink, terms, frames, finish=finish)
 
     monkeypatch.setattr(run, "start", start)
@@ -591,7 +593,7 @@ def test_what_of_a_checkpoint_a_run_leaves_out_was_ended_and_its_flush_is_finish
     monkeypatch.setattr(run, "start", start)
 
     def run_some(streams: list[Streamed], queries: list[str]) -> None:
-        sink, terms = Directories(str(tmp_path / "o"), "parquet"), Terms(Folders(f"{tmp_path}/c"))
+        sink, terms = Directories(str(tmp_path / "o"), "parquet"), terms_in(f"{tmp_path}/c")
         own = {one.stream.name: frames[one.stream.name] for one in streams}
         stream(spark, streams, sink, terms, own if queries != ["other"] else {"trips": frames["trips"]}, queries)
 

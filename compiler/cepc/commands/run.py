@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cepc_runtime.cheap_dataclass import dataclass
+from cepc_runtime.enumerate.budget import PARTIAL_MATCHES
 
 from ..diagnostics.listed import listed
 from ..own_process import OWN_PROCESS, keep_arrow_from_pandas
@@ -144,7 +145,7 @@ def _size(_ctx: click.Context, _option: click.Parameter, text: str | None) -> in
 )  # fmt: skip
 @click.option("--limit", type=click.IntRange(min=0), metavar="N", help="At most N rows of each query.")
 @click.option(
-    "--most", type=click.IntRange(min=1), default=10_000_000, show_default=True, metavar="N",
+    "--most", type=click.IntRange(min=1), default=PARTIAL_MATCHES, show_default=True, metavar="N",
     help="Stop where a query whose matches are listed has more than N of them, finished or not; a match query may have "
     "20 more for each event, 50,000,000 more at most. With Spark, in each task.",
 )  # fmt: skip

@@ -18,7 +18,7 @@ from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.sharing import Member, SharedStates
 
 from ..planning.logical import counted, leaders
-from .engine import planes
+from .engine import Place, planes
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ..planning.logical import CountableQuery
     from .workload import Context, Workload
 
-Place = tuple[str, int]  # a query's name, and a state of its automaton
 Classes = dict["Hashable", list[Place]]
 MANY: Final = 16  # queries
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .rates import Rates
 
 Place = tuple[str, int]
+"""A query's name, and a state of its automaton."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from cepc_runtime.plan.automaton import Automaton
 
     from ..planning.logical import CountableQuery
+    from .engine import Place
     from .workload import Context, Workload
-
-Place = tuple[str, int]  # a query's name, and a state of its automaton
 
 
 def normalise(workload: Workload, context: Context) -> Workload:  # noqa: ARG001 - a pass

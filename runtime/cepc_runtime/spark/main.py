@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import Observation, SparkSession
 from pyspark.sql.utils import is_remote
 
+from ..enumerate.budget import PARTIAL_MATCHES
 from .build import declared
 from .errors import SPARK_ERRORS, sentence
 from .files import PARTED, Files
@@ -215,7 +216,7 @@ def _parser(streams: Sequence[Stream]) -> argparse.ArgumentParser:
     parser.add_argument("--queries", metavar="NAME,…", help="only these queries")
     parser.add_argument(
         "--most", type=streaming.positive, metavar="N",
-        help="stop where a task lists more than N partial matches of a query (default: 10,000,000)",
+        help=f"stop where a task lists more than N partial matches of a query (default: {PARTIAL_MATCHES:,})",
     )  # fmt: skip
     streaming.add_arguments(parser)
     return parser

@@ -13,7 +13,7 @@ from .forms import IN_ROWS
 from .probe import LIMIT, matches_of
 from .schema import rows_needed
 from .settings import with_meaning
-from .streaming.run import Folders, Terms
+from .streaming.run import DAY, EVERY, Folders, Terms
 from .streaming.run import stream as run_stream
 
 if TYPE_CHECKING:
@@ -92,11 +92,11 @@ class Job:
         events: DataFrame | Mapping[str, DataFrame] | None = None,
         queries: Collection[str] | None = None,
         *,
-        trigger: str = "10 seconds",
+        trigger: str = EVERY,
         late: str | None = None,
         buckets: int | None = None,
         dead: str | None = None,
-        ahead: timedelta = timedelta(days=1),
+        ahead: timedelta = timedelta(milliseconds=DAY),
         change: bool = False,
     ) -> list[Running]:
         """Answer the queries continuously: `sink(query, rows, batch)` gets the rows of each query and micro-batch.

@@ -59,6 +59,8 @@ OLDEST: Final = (4, 1)
 """The first Spark whose operator for state can do what is needed."""
 POLL: Final = 0.2
 DAY: Final = 86_400_000
+"""How many milliseconds ahead of the clock an event is dropped, where nobody says."""
+
 EVERY: Final = "10 seconds"
 """How often a stream looks for events, where nobody says."""
 Report = Callable[[dict[str, Any]], None]
@@ -87,10 +89,10 @@ class Terms:
     """
 
     folders: Folders
-    trigger: str = EVERY
-    buckets: int | None = None
-    ahead: int = DAY
-    change: bool = False
+    trigger: str
+    buckets: int | None
+    ahead: int
+    change: bool
     """Whether the queries may be others than those of the checkpoint."""
 
 
