@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from .basis import OWN
 from .numbers import OPERATION, carry_out_all, carry_out_further, carry_out_together, copy
@@ -40,11 +39,8 @@ from .together import join, keep_up, may_join
 from .windows import advance, clear_unit, close_group, end_runs, next_change, touch
 
 if TYPE_CHECKING:
-    from ..numbers.columns import Floats, Ints
+    from ..numbers.columns import Floats, Ints, Matrix, Small
     from .windows import Buffer
-
-    Matrix = npt.NDArray[np.float64]
-    Numbers = npt.NDArray[np.int32]
 
 
 INLINED: Final = frozenset(["come", "do", "is_full", "operate"])
@@ -62,8 +58,8 @@ class Input(NamedTuple):
     """
 
     ticks: Ints
-    kinds: Numbers
-    groups: Numbers
+    kinds: Small
+    groups: Small
     instants: Ints
     values: Matrix
 

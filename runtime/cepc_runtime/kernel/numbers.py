@@ -13,11 +13,7 @@ from .operations import ADD, COPY, INFINITE, LEAST, MIN, MIN_IF, MULTIPLY, SCALE
 from .records import BATCH
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from ..numbers.columns import Floats, Ints
-
-    Matrix = npt.NDArray[np.float64]
+    from ..numbers.columns import Floats, Ints, Matrix
 
 INLINED: Final = frozenset(["carry_out_all", "carry_out_together", "copy", "is_plain"])
 

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
+Matrix = npt.NDArray[np.float64]
+"""Of two dimensions."""
+
+Small = npt.NDArray[np.int32]
 
 _DENSE: Final = 1 << 62
 

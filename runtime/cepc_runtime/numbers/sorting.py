@@ -10,7 +10,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    Ints = npt.NDArray[np.int64]
+    from .columns import Ints
 
 _MOST = 1 << 62
 

@@ -68,12 +68,7 @@ from .records import (
 from .skipping import seek
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from ...numbers.columns import Ints
-
-    Small = npt.NDArray[np.int32]
+    from ...numbers.columns import Ints, Small
 
 INLINED: Final = frozenset(["after", "common", "earliest", "find", "leads_nowhere", "look_back"])
 """Called for each event: a call copies what describes each array, over a hundred words, and took most of the time."""

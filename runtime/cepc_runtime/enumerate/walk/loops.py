@@ -30,13 +30,8 @@ from .records import (
 )
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    from ...numbers.columns import Ints
+    from ...numbers.columns import Ints, Small
     from .reading import WalkEvents
-
-    Small = npt.NDArray[np.int32]
 
 INLINED: Final = frozenset(["goes_on", "leads", "loop_end", "next_way_out", "run_of"])
 """What would be called for each event; `way_out` is called once for a loop."""

@@ -67,9 +67,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from ...numbers.columns import Floats, Ints
-
-    Matrix = npt.NDArray[np.float64]
+    from ...numbers.columns import Floats, Ints, Matrix
 
 INLINED: Final = frozenset(["read"])
 

@@ -9,11 +9,7 @@ import numpy as np
 from .tables import ADDITIVE, PLANES
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from ...numbers.columns import Floats, Ints
-
-    Matrix = npt.NDArray[np.float64]
+    from ...numbers.columns import Floats, Ints, Matrix
 
 INLINED: Final = frozenset(["add_row"])
 
