@@ -39,7 +39,7 @@ from .struct_parts import over_columns
 from .tests import check_tests
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Source
@@ -132,24 +132,72 @@ class CheckedQueries:
     merged: Mapping[str, KnownStream]
 
 
+@dataclass(frozen=True, slots=True)
+class _Streams:
+    """What queries look at: streams as they are declared, and several as one, each with its event types. `nothing` are
+    those where no stream is known.
+    """
+
+    declared: Declarations
+    streams: dict[str, KnownStream]
+    types: dict[str, EventTypes]
+    nothing: EventTypes
+    merged: dict[str, KnownStream] = field(default_factory=dict)
+    of_merged: dict[str, EventTypes] = field(default_factory=dict)
+
+    def over(self, names: tuple[str, ...]) -> tuple[str, list[Diagnostic]]:
+        """What these streams are called as one, and what is wrong with their times where they become one here."""
+        name = _name_of(names, self.streams)
+        if len(names) == 1 or name in self.merged:
+            return name, []
+        members = [self.streams[one] for one in names]
+        self.merged[name] = merged(members, name)
+        self.of_merged[name] = EventTypes(self.merged[name], self.declared, self.streams)
+        return name, time_problems(members, self.merged[name])
+
+    def of(self, name: str) -> KnownStream:
+        return self.streams.get(name) or self.merged[name]
+
+    def types_of(self, name: str | None, stream: KnownStream | None) -> EventTypes:
+        """The event types of what has this name, which is `stream` to a query; None: nothing is known."""
+        known = self.nothing if name is None else self.types.get(name) or self.of_merged[name]
+        return known if known.stream is stream else EventTypes(stream, self.declared, self.streams)
+
+    def owner(self, name: str | None, type_: str) -> str | None:
+        """The declared stream whose type it is, in what has this name."""
+        return name if name not in self.merged else self.of_merged[name].owner(type_)
+
+    def rows_are_events(self, of: ast.Query, query: model.Query) -> tuple[list[str], list[Diagnostic]]:
+        """Put the streams of the query's rows where their outlines are: which they are, and what is wrong with them."""
+        looked_at = self.of(query.stream)
+        if of.name is not self.declared.query_names[of.name.text] or looked_at.checked is None:
+            return [], []  # what is wrong with it has been said
+        made = [name for name, statement in self.declared.streams.items() if statement.query == of.name]
+        problems: list[Diagnostic] = []
+        for name in made:
+            self.streams[name], wrong = of_its_rows(self.declared.streams[name], query, looked_at)
+            self.types[name] = EventTypes(self.streams[name], self.declared, self.streams)
+            problems += wrong
+        return made, problems
+
+
 def _queries(declared: Declarations, streams: dict[str, KnownStream], types: dict[str, EventTypes]) -> CheckedQueries:
-    """Of streams of the rows of queries, what they are is put where outlines are, in turn."""
+    """Resolve the queries in the order in which they need each other's rows; a stream of rows replaces its outline as
+    soon as its query is right.
+    """
     problems: list[Diagnostic] = []
     built: dict[str, Built] = {}
     used: dict[str | None, dict[str, ast.Name]] = {}
     overflowing: set[str] = set()
     fields: dict[str, dict[str, Computed]] = {}
     beside: dict[str, dict[str, Beside]] = {}
-    several: dict[str, KnownStream] = {}
-    of_several: dict[str, EventTypes] = {}
-    nothing_known = EventTypes(None, declared, streams)
+    known = _Streams(declared, streams, types, EventTypes(None, declared, streams))
     if not streams and declared.queries and not declared.lost.streams:
         problems.append(say_stream.no_stream(declared.queries[0].name))
     about = [streams_of(query, declared, streams) for query in declared.queries]
     turn = turns(declared, [names if isinstance(names, tuple) else None for names in about])
     problems += turn.problems
-    of_rows = [name for name, statement in declared.streams.items() if statement.query is not None]
-    unknown = {*of_rows}
+    unknown = {name for name, statement in declared.streams.items() if statement.query is not None}
     found_queries: dict[int, model.Query] = {}
     for number in turn.order:
         query, names = declared.queries[number], about[number]
@@ -159,51 +207,45 @@ def _queries(declared: Declarations, streams: dict[str, KnownStream], types: dic
             continue
         if names is not None and not unknown.isdisjoint(names):
             names = None
-        name = None if names is None else _name_of(names, streams)
-        if names is not None and name is not None and len(names) > 1 and name not in several:
-            several[name] = merged([streams[one] for one in names], name)
-            of_several[name] = EventTypes(several[name], declared, streams)
-            problems += time_problems([streams[one] for one in names], several[name])
-        stream = None if name is None else streams.get(name) or several[name]
-        over = over_columns(query, stream)
+        name, wrong = (None, []) if names is None else known.over(names)
+        problems += wrong
+        over = over_columns(query, None if name is None else known.of(name))
         problems += over.problems
-        known = nothing_known if name is None else types.get(name) or of_several[name]
-        if over.stream is not known.stream:
-            known = EventTypes(over.stream, declared, streams)
-        checked = resolve_query(over.query, declared, known)
+        checked = resolve_query(over.query, declared, known.types_of(name, over.stream))
         problems += checked.diagnostics
         if name is not None:
             fields.setdefault(name, {}).update((column.name, column) for column in over.computed)
             beside.setdefault(name, {}).update((column.name, column) for column in checked.beside)
         if checked.query is not None:
             found_queries[number] = checked.query
-            if query.name is declared.query_names[query.name.text]:
-                over_it = [one for one in of_rows if declared.streams[one].query == query.name]
-                looked_at = streams.get(checked.query.stream) or several[checked.query.stream]
-                for one in over_it if looked_at.checked is not None else ():  # what is wrong with it has been said
-                    streams[one], wrong = of_its_rows(declared.streams[one], checked.query, looked_at)
-                    types[one] = EventTypes(streams[one], declared, streams)
-                    problems += wrong
-                    unknown.discard(one)
+            made, wrong = known.rows_are_events(query, checked.query)
+            problems += wrong
+            unknown.difference_update(made)
             if checked.built is not None:
                 built[checked.query.name] = checked.built
         for type_, span in checked.types.items():
-            of = name if name not in several else of_several[name].owner(type_)
-            used.setdefault(of, {}).setdefault(type_, ast.Name(type_, span))
+            used.setdefault(known.owner(name, type_), {}).setdefault(type_, ast.Name(type_, span))
         for one in names or ():
             used.setdefault(one, {})
         if checked.overflow is not None and query.span.source not in overflowing:
             overflowing.add(query.span.source)
             problems.append(checked.overflow)
+    problems += _of_streams(used, declared, streams)
+    queries = [found_queries[number] for number in sorted(found_queries)]
+    return CheckedQueries(queries, built, fields, beside, problems, known.merged)
+
+
+def _of_streams(
+    used: Mapping[str | None, Mapping[str, ast.Name]], declared: Declarations, streams: Mapping[str, KnownStream]
+) -> Iterator[Diagnostic]:
+    """What is wrong with streams in the light of the event types that queries use of them."""
     for name, found in used.items():
         if name is None or streams[name].types is None:
-            problems += clashes(
+            yield from clashes(
                 "event type", (*(e.name for e in declared.events.values()), *_underived(found, declared))
             )
         if name is not None and streams[name].declaration.event_time is None:
-            problems.append(say_stream.no_event_time(streams[name].declaration, time_columns(streams[name])))
-    queries = [found_queries[number] for number in sorted(found_queries)]
-    return CheckedQueries(queries, built, fields, beside, problems, several)
+            yield say_stream.no_event_time(streams[name].declaration, time_columns(streams[name]))
 
 
 def _name_of(names: tuple[str, ...], streams: Mapping[str, KnownStream]) -> str:
