@@ -8,7 +8,7 @@ Guards so survive the construction: a match stands if at least one of its deriva
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Literal
 
@@ -94,16 +94,8 @@ class _Construction:
     read_by: dict[tuple[str, frozenset[int], bool], dict[int, list[Edge]]] = field(default_factory=dict)
 
     def run(self) -> Deterministic:
+        self._ask()
         inputs = inputs_of(self.positions.negations)
-        for edge in self.positions.edges:
-            self.edges[edge.source].append(edge)
-            self.asked[edge.source] |= frozenset(edge.guards)
-        for acceptance in self.positions.acceptances:
-            self.asked[acceptance.state] |= frozenset(acceptance.guards)
-        wide = frozenset(g for a in self.positions.acceptances for g in a.guards if self._is_wide(g))
-        self._ask_where_gaps_are_open()
-        for position in range(self.positions.states):
-            self.asked[position] |= wide
         words = _readings(self.positions, self.letters)
         variables = tuple(dict.fromkeys(e.variable for e in self.positions.edges))
         steps: list[Step] = []
@@ -113,15 +105,10 @@ class _Construction:
         conditions: dict[Step, Expression] = {}
         self._number(_State(frozenset((Configuration(0),)), frozenset((0,) if self.select == "NEXT" else ())))
         for state in self.queue:
-            source = self.numbers[state]
-            for variable, reading in words:
-                for tie, found in ((False, steps), (True, ties)):
-                    target, condition = self._read(state, variable, reading.satisfied, tie)
-                    if target is not None:
-                        step = Step(source, self._number(target), reading.number, variables.index(variable))
-                        found.append(step)
-                        if condition is not None:
-                            conditions[step] = condition
+            for tie, step, condition in self._steps_of(state, words, variables):
+                (ties if tie else steps).append(step)
+                if condition is not None:
+                    conditions[step] = condition
             for given in inputs:
                 moves += self._move(state, given, new=False)
                 new_moves += self._move(state, given, new=True)
@@ -134,6 +121,18 @@ class _Construction:
             conditions |= {settled(step, full): condition for step, condition in conditions.items()}
         small, renamed = minimal(full, dict(conditions.items()))
         return Deterministic(small, tuple((i, renamed[s]) for i, s in enumerate(small.steps) if s in renamed))
+
+    def _ask(self) -> None:
+        """Where which guards are asked for from now on."""
+        for edge in self.positions.edges:
+            self.edges[edge.source].append(edge)
+            self.asked[edge.source] |= frozenset(edge.guards)
+        for acceptance in self.positions.acceptances:
+            self.asked[acceptance.state] |= frozenset(acceptance.guards)
+        wide = frozenset(g for a in self.positions.acceptances for g in a.guards if self._is_wide(g))
+        self._ask_where_gaps_are_open()
+        for position in range(self.positions.states):
+            self.asked[position] |= wide
 
     def _ask_where_gaps_are_open(self) -> None:
         """A gap on a track stays open while events of the other tracks are read: what asks about it at the end asks
@@ -154,6 +153,17 @@ class _Construction:
             self.numbers[state] = len(self.numbers)
             self.queue.append(state)
         return self.numbers[state]
+
+    def _steps_of(
+        self, state: _State, words: Iterable[tuple[str, _Reading]], variables: tuple[str, ...]
+    ) -> Iterator[tuple[bool, Step, Expression | None]]:
+        """Of each step from a state, whether it is a tie, and its condition. New states behind them are queued."""
+        for variable, reading in words:
+            for tie in (False, True):
+                target, condition = self._read(state, variable, reading.satisfied, tie)
+                if target is not None:
+                    into = self._number(target)
+                    yield tie, Step(self.numbers[state], into, reading.number, variables.index(variable)), condition
 
     def _read(
         self, state: _State, variable: str, satisfied: frozenset[int], tie: bool

@@ -199,11 +199,22 @@ def _execution(
     shown = window(query, stream)
     keeps = tuple(stream_state(own.size, query, own.stream, own.behind))
     sketch, states = _sketches(asked, stream, automaton, of_parts, states_of)
-    along = None if automaton else states_of
+    here, on_spark = strategies
     return QueryExplanation(
-        query.name, automaton, along, sketch, states, *strategies, alone, query.window, shown, own.size, keeps,
-        asked.labels,
-    )  # fmt: skip
+        query=query.name,
+        automaton=automaton,
+        places=None if automaton else states_of,
+        sketch=sketch,
+        states=states,
+        strategy=here,
+        batch=on_spark,
+        load=alone,
+        window=query.window,
+        window_text=shown,
+        state=own.size,
+        keeps=keeps,
+        labels=asked.labels,
+    )
 
 
 def _sketches(

@@ -65,10 +65,14 @@ def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -
     """The query over the stream of these event types."""
     problems: list[Diagnostic] = []
     inlined = inline(query.pattern, declared, types)
+
+    def refused(*more: Diagnostic) -> ResolvedQuery:
+        return ResolvedQuery(None, (*problems, *more), inlined.types)
+
     problems += inlined.diagnostics
     pattern = inlined.pattern
     if pattern is None:
-        return ResolvedQuery(None, tuple(problems), inlined.types)
+        return refused()
     problems += check_variables(inlined, types, declared.patterns)
     if inlined.complete:
         problems += check_pattern(pattern)
@@ -96,36 +100,36 @@ def resolve_query(query: ast.Query, declared: Declarations, types: EventTypes) -
     problems += found
     problems = _with_uses(problems, pattern, query.span.source)
     if any(d.severity == "error" for d in problems) or types.stream is None or unit is None:
-        return ResolvedQuery(None, tuple(problems), inlined.types)
+        return refused()
     if conditions is None or returned is None or cut is None:
-        return ResolvedQuery(None, tuple(problems), inlined.types)
+        return refused()
     made = _variables(found_variables, types, conditions[0])
     if made is None:
-        return ResolvedQuery(None, tuple(problems), inlined.types)
+        return refused()
     checked = model.Query(
-        query.name.text,
-        types.stream.name,
-        kind,
-        build(pattern, conditions[1], unit),
-        made,
-        shared.agree,
-        shared.group_by,
-        conditions[0].conditions,
-        cut,
-        returned.outputs,
-        returned.having,
-        returned.returns_events,
-        query.select,
-        query.after_match,
-        after if isinstance(after, str) else None,
-        after if isinstance(after, int) else None,
-        tuple(labels.items()),
-        _mentioned(found_variables, types),
-        query.returns.each,
-        query.span,
+        name=query.name.text,
+        stream=types.stream.name,
+        kind=kind,
+        pattern=build(pattern, conditions[1], unit),
+        variables=made,
+        partition=shared.agree,
+        group_by=shared.group_by,
+        conditions=conditions[0].conditions,
+        window=cut,
+        outputs=returned.outputs,
+        having=returned.having,
+        returns_events=returned.returns_events,
+        select=query.select,
+        after_match=query.after_match,
+        after_variable=after if isinstance(after, str) else None,
+        skip_for=after if isinstance(after, int) else None,
+        labels=tuple(labels.items()),
+        mentioned=_mentioned(found_variables, types),
+        each=query.returns.each,
+        span=query.span,
     )
     if wrong := list(next_parts(checked)):
-        return ResolvedQuery(None, (*problems, *_with_uses(wrong, pattern, query.span.source)), inlined.types)
+        return refused(*_with_uses(wrong, pattern, query.span.source))
     built = warnings.positions_to_warn(checked)
     problems += () if built is None else warnings.enumeration(checked, built)
     problems += warnings.before_the_last(checked)

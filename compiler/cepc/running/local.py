@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Source, Span
+    from cepc_runtime.batch import Execution
     from cepc_runtime.kernel.run import Effort
     from cepc_runtime.plan.physical import PhysicalPlan
     from cepc_runtime.plan.stream import StreamPlan
@@ -287,8 +288,8 @@ def execute_plan(
     sources: Mapping[str, Source],
     tell: Callable[[float], None] = lambda _fraction: None,
     resources: Resources = ONE_THREAD,
-) -> Any:
-    """The plan's `Execution` on events that were read. Raises RunError."""
+) -> Execution:
+    """The plan's result on events that were read. Raises RunError."""
     from cepc_runtime.batch import execute
 
     with results_said(queries, sources):
