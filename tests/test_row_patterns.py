@@ -672,6 +672,25 @@ def test_what_is_not_understood_here_is_not_passed_over(text: str) -> None:
     assert [(d.code, text[d.span.start : d.span.end]) for d in not_plain(program)] == [("E0956", FOR_SPARK[text])]
 
 
+SELECTED_TWICE = {
+    "SELECT k, n, k FROM": "k",
+    "SELECT n, t.N FROM": "N",
+    "SELECT k AS n, n FROM": "n",
+    "SELECT k AS x, n AS X FROM": "X",
+}
+
+
+@pytest.mark.parametrize("selected", SELECTED_TWICE)
+def test_a_column_of_the_result_is_selected_once(selected: str) -> None:
+    name = SELECTED_TWICE[selected]
+    clause = "MATCH_RECOGNIZE (PARTITION BY k ORDER BY t MEASURES COUNT(*) AS n PATTERN (A)) AS t"
+    program = sql_program([Source("t.sql", f"{TABLE}{selected} numbers {clause}")])
+    assert program.checked.ok
+    (only,) = not_plain(program)
+    assert (only.code, only.title) == ("E0956", f"`{name}` is a column twice")
+    assert only.hint.endswith(f"another name: `… AS {name}_2`")
+
+
 def test_a_sample_is_written_as_a_query() -> None:
     text = f"{TABLE}SELECT * FROM numbers TABLESAMPLE (100 PERCENT) {ALONE}"
     (only,) = sql_program([Source("t.sql", text)]).checked.diagnostics

@@ -358,6 +358,13 @@ def twice(name: ast.Name, what: str) -> Diagnostic:
     )
 
 
+def selected_twice(name: ast.Name) -> Diagnostic:
+    return Diagnostic(
+        "E0956", f"`{name.text}` is a column twice", name.span, "only Spark has rows with two columns of one name",
+        hint=f"leave one of them out, or give it another name: `… AS {name.text}_2`",
+    )  # fmt: skip
+
+
 def unknown_table(found: FoundClause, known: Sequence[str]) -> Diagnostic:
     if isinstance(found.table, Span):
         return no_plain_select(found.table)

@@ -17,9 +17,10 @@ from .tables import table_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from cepc_grammar import ast
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Source
-    from cepc_grammar.sql.syntax import CreateTable, FoundClause, SqlStatement
+    from cepc_grammar.sql.syntax import CreateTable, FoundClause, PlainSelect, SqlStatement
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,19 @@ def not_plain(program: SqlProgram) -> list[Diagnostic]:
     places = dict.fromkeys(s.other or s.span for s in (*around, *program.others))
     used = {rows.order.table for rows in program.clauses.rows.values()}
     tables = [table for name, table in program.tables.items() if name in used and _by_position(table)]
-    return [*(say.no_plain_select(place) for place in places), *(say.csv_by_position(table) for table in tables)]
+    twice = [name for one in program.statements.values() if one.select for name in _selected_twice(one.select)]
+    return [
+        *(say.no_plain_select(place) for place in places),
+        *(say.selected_twice(name) for name in twice),
+        *(say.csv_by_position(table) for table in tables),
+    ]
+
+
+def _selected_twice(select: PlainSelect) -> list[ast.Name]:
+    """What columns of the result are called that another one before them is."""
+    names = [item.column.parts[-1] if item.name is None else item.name for item in select.items]
+    folded = [name.text.casefold() for name in names]
+    return [name for at, name in enumerate(names) if folded[at] in folded[:at]]
 
 
 def _by_position(table: CreateTable) -> bool:
