@@ -563,6 +563,38 @@ def test_a_plain_select_is_answered_here(text: str, tmp_path: Path) -> None:
     assert done.stdout.splitlines() == [",".join(map(str, row)) for row in PLAIN[text]], done.output
 
 
+NOT_OF_ONE_ROW = {
+    "COUNT(*) > 1": "COUNT",
+    "n > 1 AND SUM(n) > 5": "SUM",
+    "MATCH_NUMBER() = 1": "MATCH_NUMBER",
+    "CLASSIFIER() = 'A'": "CLASSIFIER",
+    "n > PREV(n)": "PREV",
+    "n > LAG(n)": "LAG",
+    "FIRST(n) > 1": "FIRST",
+    "RUNNING SUM(n) > 1": "SUM",
+    "FINAL LAST(n) > 1": "FINAL",
+    "MAX_BY(n, k) > 1": "MAX_BY",
+}
+
+
+@pytest.mark.parametrize("rows", ["ONE ROW PER MATCH", "ALL ROWS PER MATCH"])
+@pytest.mark.parametrize("where", NOT_OF_ONE_ROW)
+def test_a_where_around_is_of_a_row_of_the_result(where: str, rows: str) -> None:
+    """It is a HAVING of ours, where all of these would be of the rows of the match."""
+    clause = f"MATCH_RECOGNIZE (PARTITION BY k ORDER BY t MEASURES COUNT(*) AS n {rows} PATTERN (A))"
+    (only,) = sql_program([Source("t.sql", f"{TABLE}SELECT * FROM numbers {clause} WHERE {where}")]).checked.diagnostics
+    assert (only.code, only.title) == ("E0951", f"{NOT_OF_ONE_ROW[where]} in WHERE")
+
+
+@pytest.mark.parametrize(("where", "code"), [("n", "E0304"), ("soundex(k) = 'x'", "E0338")])
+def test_a_where_around_is_called_so(where: str, code: str) -> None:
+    clause = "MATCH_RECOGNIZE (PARTITION BY k ORDER BY t MEASURES COUNT(*) AS n PATTERN (A))"
+    (only,) = sql_program([Source("t.sql", f"{TABLE}SELECT * FROM numbers {clause} WHERE {where}")]).checked.diagnostics
+    assert only.code == code
+    assert "WHERE" in only.label
+    assert "HAVING" not in only.label
+
+
 OTHERS = {
     "ORDER BY k": "ORDER",
     "JOIN numbers USING (k)": "JOIN",

@@ -31,12 +31,12 @@ def of_a_table(problem: Diagnostic) -> Diagnostic:
     """What is said of a query, as it is said of a clause that was lowered to it."""
     match problem.code:
         case "E0304":
-            return replace(problem, label=problem.label.replace("WHERE", "DEFINE"))
+            return replace(problem, label=problem.label.replace("WHERE", "DEFINE").replace("HAVING", "WHERE"))
         case "E0338":
             note = "Spark computes conditions on the row at hand, and what a clause is over"
             of_row = "of a row, write MATCH_RECOGNIZE over `(SELECT *, … AS name FROM table)`, and `name` here"
             hint = f"{of_row}; of a measure, write it in Spark's SELECT around the clause"
-            return replace(problem, notes=(note,), hint=hint)
+            return replace(problem, label=problem.label.replace("HAVING", "WHERE"), notes=(note,), hint=hint)
     return problem
 
 
@@ -254,6 +254,15 @@ def not_in_define(node: ast.Call, name: str) -> Diagnostic:
     return Diagnostic(
         "E0952", f"{name} in DEFINE", node.span, "this is known of a match as a whole", hint="use it in MEASURES"
     )
+
+
+def not_of_one_row(call: ast.Call) -> Diagnostic:
+    """Of what asks of other rows in a condition on a row of the result."""
+    name = call.function.text.upper()
+    return Diagnostic(
+        "E0951", f"{name} in WHERE", call.span, "WHERE around MATCH_RECOGNIZE is asked of a row of its result",
+        hint="make it a measure, `… AS name`, and write `name` here",
+    )  # fmt: skip
 
 
 def final_in_define(node: ast.Call) -> Diagnostic:

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from cepc_grammar import ast
 
-from ..resolve.walk import rewrite
+from ..resolve.walk import rewrite, walk
 from . import messages as say
 from .lower import KEPT, with_hidden
-from .navigation import RefusedError
+from .navigation import RefusedError, is_of_rows
 
 if TYPE_CHECKING:
     from cepc_grammar.sql.syntax import PlainSelect
@@ -21,12 +21,18 @@ if TYPE_CHECKING:
     from .lower import LoweredClause
     from .skipping import SkipCheck
 
+OF_NEIGHBOURS: Final = ("LAG", "LEAD")
+"""What queries of ours have, and SQL in windows alone."""
+
 
 def around(select: PlainSelect, clause: LoweredClause) -> LoweredClause:
     """The clause with the SELECT's WHERE. Raises RefusedError."""
     selected(select, clause)
     if select.where is None:
         return clause
+    for node in walk(select.where):
+        if isinstance(node, ast.Call) and (is_of_rows(node) or node.function.text.upper() in OF_NEIGHBOURS):
+            raise RefusedError(say.not_of_one_row(node))
     if clause.query.returns.each:
         return _of_rows(select, select.where, clause)
     return replace(clause, query=replace(clause.query, having=_having(select, select.where, clause)))
