@@ -646,6 +646,23 @@ def test_a_cure_is_one_of_sql(text: str) -> None:
     assert CURES[text] in diagnostic.hint
 
 
+EXPECTED = {
+    "ORDER BY t NULLS MEASURES 1 AS n PATTERN (A)": "FIRST or LAST is expected",
+    "ORDER BY t MEASURES 1 AS n PATTERN (A B++)": "PERMUTE, `$`, `(`, `)`, `?`, `^` or something else is expected",
+    "ORDER BY t MEASURES 1 AS n PATTERN (A . B)": "a quantifier, a variable, PERMUTE, `$`, `)`, `^` or `|` is expected",
+    "ORDER BY t MEASURES A.'b' AS n PATTERN (A)": "`*` or a name is expected",
+    "ORDER BY t MEASURES 1 AS n ALL ROWS PER MATCH WITH UNMATCHED PATTERN (A)": "ROWS is expected",
+}
+
+
+@pytest.mark.parametrize("text", EXPECTED)
+def test_what_is_expected_is_as_it_is_written(text: str) -> None:
+    source = Source("text.sql", TABLE + f"SELECT * FROM numbers MATCH_RECOGNIZE ({text})")
+    (diagnostic,) = sql_program([source]).checked.diagnostics
+    assert EXPECTED[text] in diagnostic.label
+    assert diagnostic.hint == ""
+
+
 OF_FLINK = {
     "x INT, WATERMARK FOR at AS at - INTERVAL '1' SECOND) USING csv LOCATION 'x.csv'": "leave `WATERMARK FOR …` out",
     "x INT) WITH ('connector' = 'filesystem')": "USING csv OPTIONS (header 'true') LOCATION 'events.csv'`",

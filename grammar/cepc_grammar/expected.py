@@ -11,7 +11,11 @@ _SHOWN = {
     "NAME": "a name", "NUMBER": "a number", "STRING": "a string", "$END": "`;`", "LPAR": "`(`", "RPAR": "`)`",
     "COMMA": "`,`", "DOT": "`.`", "LSQB": "`[`", "RSQB": "`]`", "LBRACE": "`{`", "RBRACE": "`}`", "LESS": "`<`",
     "MORE": "`>`", "COLON": "`:`", "SELECT_ANY": "ANY", "GROUPBY": "", "GROUP_BY": "", "QUOTED": "", "BINARY": "",
-    "UNKNOWN_VALUE": "UNKNOWN", "EQUAL": "`=`",
+    "UNKNOWN_VALUE": "UNKNOWN", "EQUAL": "`=`", "EQUAL2": "`==`", "SAFE_EQUAL": "`<=>`", "UNEQUAL": "`<>`",
+    "UNEQUAL2": "`!=`", "AT_MOST": "`<=`", "AT_LEAST": "`>=`", "BAR": "`|`", "CARET": "`^`", "AMPERSAND": "`&`",
+    "SHIFT_LEFT": "`<<`", "SHIFT_RIGHT": "`>>`", "SHIFT_RIGHT_UNSIGNED": "`>>>`", "PLUS_SIGN": "`+`",
+    "MINUS_SIGN": "`-`", "CONCAT": "`||`", "ASTERISK": "`*`", "SLASH": "`/`", "PERCENT": "`%`", "TILDE": "`~`",
+    "BANG": "`!`", "DOLLAR": "`$`", "QMARK": "`?`", "NULLS_FIRST": "FIRST", "NULLS_LAST": "LAST",
 }  # fmt: skip
 _OPERATORS = frozenset({
     "EQUAL", "EQUAL2", "SAFE_EQUAL", "UNEQUAL", "UNEQUAL2", "LESS", "AT_MOST", "MORE", "AT_LEAST", "BAR", "CARET",
@@ -55,7 +59,7 @@ def in_words(expected: frozenset[str]) -> str:
         words.append("a quantifier")
         rest -= QUANTIFIERS | {"LPAR"}
         if "NAME" in rest:
-            words.append("an alias")
+            words.append("a variable" if "PERMUTE" in rest else "an alias")  # SQL's patterns know no aliases
             rest.remove("NAME")
     if len(rest & _CLAUSES) > 2:
         words.append("a clause")

@@ -39,7 +39,8 @@ def cure(spot: Spot) -> str:
         return "leave `WATERMARK FOR …` out: a clause is over rows that are there, in the order of its ORDER BY"
     if word == "WITH" and "USING" in expected:
         return "a table is of files: `USING csv OPTIONS (header 'true') LOCATION 'events.csv'`"
-    if word in _CLAUSES and word not in expected and _is_between_clauses(spot):
+    another = not expected.isdisjoint((*_CLAUSES, "RPAR"))
+    if word in _CLAUSES and word not in expected and another and _is_between_clauses(spot):
         return _IN_ORDER
     return ""
 
