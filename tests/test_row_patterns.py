@@ -646,6 +646,38 @@ def test_a_cure_is_one_of_sql(text: str) -> None:
     assert CURES[text] in diagnostic.hint
 
 
+UNITS_FIRST = {
+    "MEASURES {} AS n PATTERN (A B)": (
+        "datediff(SECOND, FIRST(at), B.at)",
+        "(unix_micros(B.at) - unix_micros(FIRST(at))) DIV 1000000",
+    ),
+    "MEASURES {} AS n ALL ROWS PER MATCH PATTERN (A B)": ("timestampadd(MINUTE, 5, A.at)", "A.at + INTERVAL 5 MINUTES"),
+    "MEASURES MAX({}) AS n PATTERN (A B)": ("dateadd(HOUR, 2, B.at)", "B.at + INTERVAL 2 HOURS"),
+    "MEASURES 1 AS n PATTERN (A B+) DEFINE B AS {} < 5": (
+        "timestampdiff(MINUTE, PREV(at), B.at)",
+        "(unix_micros(B.at) - unix_micros(PREV(at))) DIV 60000000",
+    ),
+    "MEASURES 1 AS n PATTERN (A B+) DEFINE B AS {} > 0": (
+        "date_diff('day', COALESCE(A.at, B.at), at)",
+        "(unix_micros(at) - unix_micros(CAST(COALESCE(A.at, B.at) AS TIMESTAMP))) DIV 86400000000",
+    ),
+    "MEASURES A.at AS s, B.at AS e PATTERN (A B)) WHERE ({} > 0": (
+        "datediff(HOUR, s, e)",
+        "(unix_micros(CAST(e AS TIMESTAMP)) - unix_micros(CAST(s AS TIMESTAMP))) DIV 3600000000",
+    ),
+}
+
+
+@pytest.mark.parametrize("text", UNITS_FIRST)
+def test_a_unit_is_no_column(text: str) -> None:
+    """What is written for it is in the words of the clause, and works."""
+    written, cure = UNITS_FIRST[text]
+    around = f"{TABLE}SELECT * FROM numbers MATCH_RECOGNIZE (ORDER BY t {text})"
+    (only,) = sql_program([Source("t.sql", around.format(written))]).checked.diagnostics
+    assert (only.code, only.hint) == ("E0301", f"write `{cure}`")
+    assert sql_program([Source("t.sql", around.format(cure))]).checked.ok
+
+
 EXPECTED = {
     "ORDER BY t NULLS MEASURES 1 AS n PATTERN (A)": "FIRST or LAST is expected",
     "ORDER BY t MEASURES 1 AS n PATTERN (A B++)": "PERMUTE, `$`, `(`, `)`, `?`, `^` or something else is expected",

@@ -14,8 +14,11 @@ from cepc_grammar import ast
 from cepc_grammar.sql.syntax import ALL_COLUMNS, FINAL
 from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.aggregate_functions import aggregate_written
+from cepc_runtime.sql.types import NULL, TIMESTAMP
 
 from ..expressions.aggregates import FARTHEST
+from ..expressions.messages import form_with_unit
+from ..expressions.units_first import cure, unit_of
 from ..resolve.walk import rewrite
 from . import messages as say
 
@@ -109,6 +112,7 @@ class ClauseScope:
                 return replace(node, arguments=())
             if isinstance(node, ast.Call) and is_of_rows(node):
                 raise RefusedError(say.nested(node))
+            self._without_unit(node)
             if isinstance(node, ast.Reference):
                 column = self.column_of(node)
                 found.append(column.variable)
@@ -131,8 +135,25 @@ class ClauseScope:
                 return self.variable(name)
         raise RefusedError(say.arguments(node))
 
+    def _without_unit(self, node: ast.Expression) -> None:
+        """A unit, as in `datediff(HOUR, a, b)`, would be taken for a column. Raises RefusedError."""
+        if not isinstance(node, ast.Call) or (unit := unit_of(node)) is None:
+            return
+        types = [TIMESTAMP if self._is_timestamp(argument) else NULL for argument in node.arguments[1:]]
+        raise RefusedError(form_with_unit(node.span, node.function.text, unit, cure(node, unit, types)))
+
+    def _is_timestamp(self, argument: ast.Expression) -> bool:
+        """Whether it is certain; what is no TIMESTAMP is cast to one in a cure. Raises RefusedError."""
+        if isinstance(argument, ast.Call) and argument.arguments and is_of_rows(argument):
+            return self._is_timestamp(argument.arguments[0])
+        if not isinstance(argument, ast.Reference):
+            return False
+        column = self.column_of(argument)
+        return not column.fields and self.table.types[column.column].name.upper() == TIMESTAMP.sql
+
     def row_reference(self, node: ast.Expression) -> RowReference | None:
         """What a column, or a call of LAST and its like, is of; None for anything else. Raises RefusedError."""
+        self._without_unit(node)
         match node:
             case ast.Reference():
                 column = self.column_of(node)

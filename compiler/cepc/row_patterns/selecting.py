@@ -9,7 +9,10 @@ from functools import reduce
 from typing import TYPE_CHECKING, Final
 
 from cepc_grammar import ast
+from cepc_runtime.sql.types import NULL
 
+from ..expressions.messages import form_with_unit
+from ..expressions.units_first import cure, unit_of
 from ..resolve.walk import rewrite, walk
 from . import messages as say
 from .lower import KEPT, with_hidden
@@ -33,6 +36,8 @@ def around(select: PlainSelect, clause: LoweredClause) -> LoweredClause:
     for node in walk(select.where):
         if isinstance(node, ast.Call) and (is_of_rows(node) or node.function.text.upper() in OF_NEIGHBOURS):
             raise RefusedError(say.not_of_one_row(node))
+        if isinstance(node, ast.Call) and (unit := unit_of(node)) is not None:
+            raise RefusedError(form_with_unit(node.span, node.function.text, unit, cure(node, unit, (NULL, NULL))))
     if clause.query.returns.each:
         return _of_rows(select, select.where, clause)
     return replace(clause, query=replace(clause.query, having=_having(select, select.where, clause)))
