@@ -541,6 +541,32 @@ def test_what_stands_behind_a_type_is_in_any_order(notes: str) -> None:
     assert sql_program([Source("t.sql", text)]).checked.ok
 
 
+def test_an_interval_is_declared_as_in_spark(tmp_path: Path) -> None:
+    (tmp_path / "n.jsonl").write_text('{"interval": "0 00:00:01"}\n{"interval": "0 00:00:05"}\n')
+    (tmp_path / "q.sql").write_text(
+        f"CREATE TABLE n (interval INTERVAL DAY TO SECOND NOT NULL) USING json LOCATION '{tmp_path / 'n.jsonl'}';\n"
+        "SELECT * FROM n MATCH_RECOGNIZE (ORDER BY interval MEASURES LAST(interval) - FIRST(interval) AS d "
+        "PATTERN (A B) DEFINE B AS interval > PREV(interval) + INTERVAL '3' SECOND);"
+    )
+    done = CliRunner().invoke(cepc, ["run", str(tmp_path / "q.sql"), "--format", "csv"])
+    assert done.stdout == "d\nINTERVAL '0 00:00:04' DAY TO SECOND\n", done.output
+
+
+INTERVALS = {
+    "INTERVAL DAY": [],
+    "ARRAY<INTERVAL HOUR TO SECOND>": [],
+    "INTERVAL YEAR TO MONTH": ["unknown type `INTERVAL YEAR TO MONTH`"],
+    "INTERVAL": [],
+}
+
+
+@pytest.mark.parametrize("type_", INTERVALS)
+def test_a_type_of_intervals_has_several_words(type_: str) -> None:
+    clause = "MATCH_RECOGNIZE (ORDER BY t MEASURES A.lasted AS n PATTERN (A))"
+    text = f"CREATE TABLE n (t INT, lasted {type_} COMMENT 'x', day INT); SELECT * FROM n {clause}"
+    assert [d.title for d in sql_program([Source("t.sql", text)]).checked.diagnostics] == INTERVALS[type_]
+
+
 PLAIN: dict[str, list[tuple[Any, ...]]] = {
     "SELECT k, n AS m FROM numbers MATCH_RECOGNIZE ({}) AS t": [("k", "m"), ("x", 3), ("y", 4)],
     "SELECT T.n FROM numbers MATCH_RECOGNIZE ({}) t WHERE t.N > 3 AND k = 'y'": [("n",), (4,)],

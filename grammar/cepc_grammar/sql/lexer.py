@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 _TOGETHER: Final = frozenset({("{", "-"), ("-", "}")})
 
 
+_FIELDS: Final = frozenset({"YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"})
+
+
 class SqlLexer(KeywordLexer):
     """As the lexer of programs, but that nothing is reserved in a pattern except `PERMUTE (`."""
 
@@ -41,4 +44,20 @@ def in_sql(tokens: Sequence[RawToken]) -> tuple[RawToken, ...]:
             found.append(RawToken("OPERATOR", "$", token.start, token.end, token.first_on_line))
         else:
             found.append(token)
+    return tuple(found)
+
+
+def intervals_joined(tokens: Sequence[RawToken]) -> tuple[RawToken, ...]:
+    """With types of intervals, `INTERVAL DAY TO SECOND`, as one name each: in the grammar a type is one."""
+    found: list[RawToken] = []
+    after = 0
+    for at, token in enumerate(tokens):
+        if at < after:
+            continue
+        words = [other.upper for other in tokens[at : at + 4]]
+        if words[0] == "INTERVAL" and len(words) > 1 and words[1] in _FIELDS:
+            after = at + (4 if len(words) > 3 and words[2] == "TO" and words[3] in _FIELDS else 2)
+            name = " ".join(words[: after - at])
+            token = RawToken("QUOTED", f"`{name}`", token.start, tokens[after - 1].end, token.first_on_line)
+        found.append(token)
     return tuple(found)

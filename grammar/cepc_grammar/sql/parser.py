@@ -25,7 +25,7 @@ from ..tables import sql_parser
 from ..tokens import quoted_name, tokenize
 from .builder import SqlBuilder
 from .cures import cure
-from .lexer import SqlLexer, in_sql
+from .lexer import SqlLexer, in_sql, intervals_joined
 from .syntax import FoundClause, PlainSelect, SqlStatement
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class _Reading:
         span = self._span(tokens)
         words = [token.upper for token in tokens[:5]]
         if words[:1] == ["CREATE"] and "TABLE" in words and not _clause_words(tokens):
-            created, unread = self._parsed(tokens, "create_table")
+            created, unread = self._parsed(intervals_joined(tokens), "create_table")
             return SqlStatement((), span, created=created, unread=unread)
         words_of_clauses = _clause_words(tokens)
         places = self._apart(tokens, [self._place(tokens, at) for at in words_of_clauses])
