@@ -661,6 +661,13 @@ CURES = {
     "ORDER BY t MEASURES 1 AS n PATTERN (A B) DEFINE B = b > 3": "write `B AS …`",
     "ORDER BY t MEASURES 1 AS n AFTER MATCH SKIP PAST LAST EVENT PATTERN (A)": "write ROW",
     "ORDER BY t MEASURES hex(A.a) AS n PATTERN (A)": "write MATCH_RECOGNIZE over `(SELECT *, … AS name FROM table)`, and",
+    "ORDER BY t MEASURES 1 AS n PATTERN (A) DEFINE A AS position('x' IN PREV(k)) > 1": "write `position('x', PREV(k))`",
+    "ORDER BY t MEASURES 1 AS n PATTERN (A) DEFINE A AS k = “x”": "strings stand in straight quotes: '…'",
+    "ORDER BY t MEASURES COUNT(*) FILTER (WHERE a > 1) AS n PATTERN (A)": "`COUNT(CASE WHEN condition THEN 1 END)`",
+    "ORDER BY t MEASURES 1 AS n PATTERN (A) DEFINE A AS a > AVG(a) OVER (PARTITION BY k)": "`(SELECT *, … OVER (…) AS",
+    "ORDER BY t MEASURES 1 AS n PATTERN (A) DEFINE A AS a > (SELECT AVG(a) FROM numbers)": "over a query that joins it",
+    'ORDER BY t MEASURES A.a AS "n" PATTERN (A)': "double quotes are of texts, as in Spark: write `n`",
+    'ORDER BY t MEASURES A.a AS n PATTERN ("A b" B)': "double quotes are of texts, as in Spark: write `A b`",
     f"ORDER BY t MEASURES 1 AS n PATTERN (A) DEFINE A AS {'(' * 200}a{')' * 200} > 1": "a view can give a part",
 }
 

@@ -4,9 +4,16 @@ language of this compiler, or another's SQL.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from ..ast import Name
+from ..habits import calls, statements
+from ..spelling import name_text
+from ..tokens import string_value
+
 if TYPE_CHECKING:
+    from ..diagnostic import Diagnostic
     from ..spot import Spot
 
 _CLAUSES: Final = ("PARTITION", "ORDER", "MEASURES", "ONE", "ALL", "AFTER", "PATTERN", "WITHIN", "SUBSET", "DEFINE")
@@ -15,6 +22,14 @@ _IN_ORDER: Final = (
     " MATCH, PATTERN, WITHIN, SUBSET, DEFINE"
 )
 _UNITS: Final = ("SECOND", "MINUTE", "HOUR", "DAY")
+
+
+def habit(spot: Spot) -> Diagnostic | None:
+    """What a mistake in an expression is that programs of this compiler know as well."""
+    found = calls.words_for_commas(spot)
+    if found is None and spot.token is not None and spot.token.kind == "UNKNOWN":
+        found = statements.unknown_character(spot)
+    return None if found is None else replace(found, code="E0951")
 
 
 def cure(spot: Spot) -> str:
@@ -33,6 +48,15 @@ def cure(spot: Spot) -> str:
         return f"write `{{{text(-1)},{text(1)}}}`"
     if clause == "DEFINE" and text(0) == "=" and "AS" in expected:
         return f"write `{text(-1)} AS …`"
+    if word == "FILTER" and text(-1) == ")" and text(1) == "(":
+        return "write `COUNT(CASE WHEN condition THEN 1 END)`, or another aggregate of such a CASE"
+    if word == "OVER" and text(-1) == ")":
+        return "compute it in what the clause is over: `(SELECT *, … OVER (…) AS name FROM table)`"
+    if spot.word(-1) == "SELECT" and text(-2) == "(":
+        return "write MATCH_RECOGNIZE over a query that joins it: `(SELECT t.*, q.x FROM table t, (SELECT …) q)`"
+    if text(0).startswith('"') and "NAME" in expected:
+        name = name_text(Name(string_value(text(0))))
+        return f"double quotes are of texts, as in Spark: write {name if name.startswith('`') else f'`{name}`'}"
     if "AS" in expected and clause == "MEASURES":
         return "a measure has a name: `… AS name`"
     if spot.word(-2) == "WATERMARK" and spot.word(-1) == "FOR":

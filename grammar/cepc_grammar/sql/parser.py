@@ -24,7 +24,7 @@ from ..spot import Spot
 from ..tables import sql_parser
 from ..tokens import quoted_name, tokenize
 from .builder import SqlBuilder
-from .cures import cure
+from .cures import cure, habit
 from .lexer import SqlLexer, in_sql, intervals_joined
 from .syntax import FoundClause, PlainSelect, SqlStatement
 
@@ -212,9 +212,12 @@ class _Reading:
             at = stopped_at(tokens, error.token)
             token = tokens[min(at, len(tokens) - 1)]
             expected = frozenset(stopped.accepts())
+            spot = Spot(self._source, tokens, at, expected)
+            if (meant := habit(spot)) is not None:
+                return meant
             return Diagnostic(
                 "E0951", f"`{token.text}` cannot stand here", Span(token.start, token.end, self._source.name),
-                f"{in_words(expected)} is expected", hint=cure(Spot(self._source, tokens, at, expected)),
+                f"{in_words(expected)} is expected", hint=cure(spot),
             )  # fmt: skip
         raise AssertionError("the two parsers are of one grammar")
 
