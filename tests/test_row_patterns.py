@@ -332,6 +332,10 @@ KNOWN: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
         "MEASURES COUNT(*) AS n, D.t AS t PATTERN (A* C D C) DEFINE A AS a > 10, C AS COUNT(*) < 5, D AS COUNT(*) <> 2",
         [("x", 4, 3), ("x", 4, 7)],
     ),
+    "PREV and NEXT by the names that Snowflake has": (
+        "MEASURES LAG(FIRST(A.t)) AS one, LEAD(a, 2) AS two, lag(t, 1) AS three PATTERN (A+) DEFINE A AS a < lag(a) AND lag(A.t) > 1",
+        [("x", 2, 21, 3), ("x", 6, None, 6), ("y", 2, None, 2)],
+    ),
     "a running count of what is distinct, at the last row": (
         "MEASURES RUNNING COUNT(DISTINCT a) AS n, FINAL COUNT(DISTINCT b) AS m PATTERN (A+) DEFINE A AS a < 18",
         [("x", 4, 1), ("y", 3, 1)],

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from .tables import RowTable
 
 LOGICAL: Final = ("FIRST", "LAST")
-PHYSICAL: Final = {"PREV": -1, "NEXT": 1}
+PHYSICAL: Final = {"PREV": -1, "NEXT": 1, "LAG": -1, "LEAD": 1}
+"""LAG and LEAD are what Snowflake calls them."""
+
 CLASSIFIER: Final = "CLASSIFIER"
 
 

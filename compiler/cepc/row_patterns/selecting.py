@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import reduce
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
 from cepc_runtime.sql.types import NULL
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from .lower import LoweredClause
     from .skipping import SkipCheck
 
-OF_NEIGHBOURS: Final = ("LAG", "LEAD")
-"""What queries of ours have, and SQL in windows alone."""
-
 
 def around(select: PlainSelect, clause: LoweredClause) -> LoweredClause:
     """The clause with the SELECT's WHERE. Raises RefusedError."""
@@ -34,7 +31,7 @@ def around(select: PlainSelect, clause: LoweredClause) -> LoweredClause:
     if select.where is None:
         return clause
     for node in walk(select.where):
-        if isinstance(node, ast.Call) and (is_of_rows(node) or node.function.text.upper() in OF_NEIGHBOURS):
+        if isinstance(node, ast.Call) and is_of_rows(node):
             raise RefusedError(say.not_of_one_row(node))
         if isinstance(node, ast.Call) and (unit := unit_of(node)) is not None:
             raise RefusedError(form_with_unit(node.span, node.function.text, unit, cure(node, unit, (NULL, NULL))))
