@@ -410,6 +410,10 @@ ALL_ROWS: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
         "MEASURES COUNT(*) AS n ALL ROWS PER MATCH PATTERN (^ {- A -} B {- (C | ()) -} D) DEFINE C AS a > 20, D AS a < 10",
         [("x", 2, 2, None, 17, 0), ("x", 3, 3, None, 9, 0), ("y", 2, 2, None, 4, 0), ("y", 3, 3, None, 3, 0)],
     ),
+    "FINAL and RUNNING in PREV": (
+        "MEASURES PREV(FINAL LAST(a)) AS f, PREV(RUNNING LAST(a), 1) AS r, FINAL PREV(LAST(a)) AS g ALL ROWS PER MATCH PATTERN (A B) DEFINE A AS a = 8, B AS PREV(RUNNING LAST(a)) = 8",
+        [("x", 4, 8, 9, 8, None, 8, 0), ("x", 5, 8, 8, 8, None, 20, 0)],
+    ),
     "the last row so far, which is open": (
         "MEASURES LAST(A.a) AS one, LAST(A.a, 1) AS two ALL ROWS PER MATCH PATTERN ((A B+)+) DEFINE A AS A.a < 18 AND A.t < 4, B AS B.a > 10 AND B.t > 1",
         [("x", 1, 12, None, None, 12, 0), ("x", 2, 12, None, None, 17, 0)],
@@ -509,6 +513,10 @@ TOLD = {
     "MEASURES A.z AS n PATTERN (A B)": "its columns are `k`, `t`, `o`, `a`, `b` and `at`",
     "MEASURES COUNT(1) AS n PATTERN (A B)": "write `COUNT(*)` for all rows, `COUNT(v.*)` for those of a variable, or a "
     "column of the table, with a variable before it or without",
+    "MEASURES FIRST(CLASSIFIER()) AS n PATTERN (A B)": "`CLASSIFIER()` by itself is of the last row so far, and "
+    "`CLASSIFIER(v)` of the last one of a variable",
+    "MEASURES SUM(a - PREV(a)) AS n PATTERN (A B)": "write `PREV(x, 2)` for the row two places away; or compute it in "
+    "what the clause is over: `(SELECT *, LAG(x) OVER (…) AS before FROM table)`",
     "MEASURES SUM(A.a * B.a) AS n PATTERN (A B)": "write one variable before all of its columns, or a call for each "
     "variable",
 }

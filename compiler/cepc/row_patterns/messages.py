@@ -13,7 +13,7 @@ from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.near import nearest
 from cepc_grammar.pattern import Or, Repeat, fold, walk
 from cepc_grammar.source import NOWHERE, Span
-from cepc_grammar.sql.syntax import PatternVariable
+from cepc_grammar.sql.syntax import PHYSICAL, PatternVariable
 from cepc_runtime.sql.aggregate_functions import aggregate_written
 
 from ..diagnostics.listed import listed
@@ -421,9 +421,17 @@ def no_column(call: ast.Expression) -> Diagnostic:
 
 def nested(call: ast.Call) -> Diagnostic:
     name = call.function.text.upper()
+    hint = "write `PREV(LAST(v.x), n)`, or each by itself"
+    if name == "CLASSIFIER":
+        hint = "`CLASSIFIER()` by itself is of the last row so far, and `CLASSIFIER(v)` of the last one of a variable"
+    elif name in PHYSICAL:
+        hint = (
+            f"write `{name}(x, 2)` for the row two places away; or compute it in what the clause is over: `(SELECT *, "
+            "LAG(x) OVER (…) AS before FROM table)`"
+        )
     return Diagnostic(
         "E0953", f"{name} inside of another", call.span, "PREV and NEXT take FIRST or LAST, and nothing else is nested",
-        hint="write `PREV(LAST(v.x), n)`, or each by itself",
+        hint=hint,
     )  # fmt: skip
 
 

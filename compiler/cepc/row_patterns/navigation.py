@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from typing import Literal as OneOf
 
 from cepc_grammar import ast
-from cepc_grammar.sql.syntax import ALL_COLUMNS, FINAL
+from cepc_grammar.sql.syntax import ALL_COLUMNS, FINAL, PHYSICAL
 from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.aggregate_functions import aggregate_written
 from cepc_runtime.sql.types import NULL, TIMESTAMP
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from .tables import RowTable
 
 LOGICAL: Final = ("FIRST", "LAST")
-PHYSICAL: Final = {"PREV": -1, "NEXT": 1, "LAG": -1, "LEAD": 1}
-"""LAG and LEAD are what Snowflake calls them."""
-
 CLASSIFIER: Final = "CLASSIFIER"
 
 

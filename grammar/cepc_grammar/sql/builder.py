@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,6 +13,7 @@ from ..tokens import string_value
 from .syntax import (
     ALL_COLUMNS,
     FINAL,
+    PHYSICAL,
     Anchor,
     ClauseMeasure,
     CreateTable,
@@ -42,6 +44,19 @@ class SqlBuilder(Builder):
     """Builds one clause, one CREATE TABLE or one SELECT."""
 
     # ---- expressions -------------------------------------------------------------------------------------------------
+
+    def call(self, span: Span, children: list[Any]) -> ast.Call:
+        """`PREV(FINAL LAST(x), n)`, as the standard has it, is FINAL of the whole, and so with RUNNING."""
+        made = super().call(span, children)
+        if made.function.text.upper() not in PHYSICAL or not made.arguments:
+            return made
+        inner, *rest = made.arguments
+        if isinstance(inner, ast.Call) and inner.function.text == FINAL:
+            whole = replace(made, arguments=(*inner.arguments, *rest))
+            return ast.Call(ast.Name(FINAL, span), (whole,), False, span)
+        if isinstance(inner, ast.Call) and inner.running:
+            return replace(made, arguments=(replace(inner, running=False), *rest), running=True)
+        return made
 
     def final(self, span: Span, children: list[Any]) -> ast.Call:
         inner = self.call(span, children)

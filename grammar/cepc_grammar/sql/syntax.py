@@ -23,6 +23,9 @@ ALL_COLUMNS: Final = "*"
 
 FINAL: Final = "FINAL"
 
+PHYSICAL: Final = {"PREV": -1, "NEXT": 1, "LAG": -1, "LEAD": 1}
+"""What counts rows of the partition, and in which direction. LAG and LEAD are Snowflake's names."""
+
 
 # ---- patterns of rows ------------------------------------------------------------------------------------------------
 
