@@ -579,6 +579,16 @@ def test_a_type_of_intervals_has_several_words(type_: str) -> None:
     assert [d.title for d in sql_program([Source("t.sql", text)]).checked.diagnostics] == INTERVALS[type_]
 
 
+@pytest.mark.parametrize("place", ["PARTITION BY m ORDER BY t", "ORDER BY t, m DESC", "ORDER BY l"])
+def test_maps_have_no_order(place: str) -> None:
+    """Spark says so too; here they had one that nothing says."""
+    clause = f"MATCH_RECOGNIZE ({place} MEASURES 1 AS n PATTERN (A))"
+    text = f"CREATE TABLE n (t INT, m MAP<STRING, INT>, l ARRAY<MAP<INT, INT>>); SELECT * FROM n {clause}"
+    (only,) = sql_program([Source("t.sql", text)]).checked.diagnostics
+    assert (only.code, text[only.span.start : only.span.end]) == ("E0303", "l" if "l" in place else "m")
+    assert only.label.endswith("requires a type with an order")
+
+
 PLAIN: dict[str, list[tuple[Any, ...]]] = {
     "SELECT k, n AS m FROM numbers MATCH_RECOGNIZE ({}) AS t": [("k", "m"), ("x", 3), ("y", 4)],
     "SELECT T.n FROM numbers MATCH_RECOGNIZE ({}) t WHERE t.N > 3 AND k = 'y'": [("n",), (4,)],

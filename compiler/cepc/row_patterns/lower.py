@@ -9,8 +9,10 @@ from cepc_grammar import ast
 from cepc_grammar.pattern import Or, walk
 from cepc_grammar.sql.syntax import Anchor
 from cepc_runtime.cheap_dataclass import dataclass
+from cepc_runtime.sql.types import is_orderable
 
 from ..automaton.positions import PatternTooLarge
+from ..expressions.written_types import data_type
 from . import build
 from . import messages as say
 from .binding import bound
@@ -132,7 +134,11 @@ def _order(clause: MatchRecognize, table: RowTable) -> RowOrder:
     def column(reference: ast.Reference, where: str) -> str:
         if len(reference.parts) > 1:
             raise RefusedError(say.dotted(reference, where))
-        return scope.column_of(reference).column
+        found = scope.column_of(reference).column
+        type_, _ = data_type(table.types[found])
+        if type_ is not None and not is_orderable(type_):
+            raise RefusedError(say.not_ordered(reference, where, type_))
+        return found
 
     partition = tuple(column(one, "PARTITION BY") for one in clause.partition_by)
     order = tuple(

@@ -15,13 +15,16 @@ from cepc_grammar.pattern import Or, Repeat, fold, walk
 from cepc_grammar.source import NOWHERE, Span
 from cepc_grammar.sql.syntax import PHYSICAL, PatternVariable
 from cepc_runtime.sql.aggregate_functions import aggregate_written
+from cepc_runtime.sql.types import Map
 
 from ..diagnostics.listed import listed
+from ..expressions.messages import article
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from cepc_grammar.sql.syntax import Anchor, CreateTable, FoundClause, RowPattern, RowSkip, RowsPerMatch
+    from cepc_runtime.sql.types import DataType
 
     from ..automaton.positions import PatternTooLarge
     from .tables import RowTable
@@ -126,6 +129,15 @@ def dotted(reference: ast.Reference, clause: str) -> Diagnostic:
     return Diagnostic(
         "E0952", f"`{text}` in {clause}", reference.span, "columns of the table can stand here, and no parts of them",
         hint="select the part under a name of its own in a view, and write MATCH_RECOGNIZE over that",
+    )  # fmt: skip
+
+
+def not_ordered(reference: ast.Reference, clause: str, type_: DataType) -> Diagnostic:
+    """Of a type with maps, which Spark neither orders nor compares."""
+    value = f"{reference.parts[0].text}['key']" if isinstance(type_, Map) else "…"
+    return Diagnostic(
+        "E0303", "wrong type", reference.span, f"this is {article(type_.sql)}; {clause} requires a type with an order",
+        hint=f"write MATCH_RECOGNIZE over `(SELECT *, {value} AS x FROM table)`, and `x` here",
     )  # fmt: skip
 
 
