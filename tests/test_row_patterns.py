@@ -517,6 +517,8 @@ TOLD = {
     "`CLASSIFIER(v)` of the last one of a variable",
     "MEASURES SUM(a - PREV(a)) AS n PATTERN (A B)": "write `PREV(x, 2)` for the row two places away; or compute it in "
     "what the clause is over: `(SELECT *, LAG(x) OVER (…) AS before FROM table)`",
+    "MEASURES MATCH_SEQUENCE_NUMBER() AS n PATTERN (A B)": "with ALL ROWS PER MATCH it is `COUNT(*)`",
+    "MEASURES 1 AS n PATTERN (A B) DEFINE B AS a > PRIOR(a)": "the row before is `PREV(x)`",
     "MEASURES SUM(A.a * B.a) AS n PATTERN (A B)": "write one variable before all of its columns, or a call for each "
     "variable",
 }
@@ -526,6 +528,12 @@ TOLD = {
 def test_a_name_that_is_not_there_is_told_those_that_are(text: str) -> None:
     source = Source("text.sql", f"{TABLE}SELECT * FROM numbers MATCH_RECOGNIZE (ORDER BY t {text})")
     assert [d.hint for d in sql_program([source]).checked.diagnostics] == [TOLD[text]]
+
+
+def test_an_unknown_function_is_not_one_that_a_text_could_declare() -> None:
+    clause = "MATCH_RECOGNIZE (ORDER BY t MEASURES foo(A.a) AS n PATTERN (A))"
+    (only,) = sql_program([Source("text.sql", f"{TABLE}SELECT * FROM numbers {clause}")]).checked.diagnostics
+    assert (only.code, only.notes) == ("E0301", ())
 
 
 @pytest.mark.parametrize("text", WRONG)

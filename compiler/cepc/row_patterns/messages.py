@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 def of_a_table(problem: Diagnostic) -> Diagnostic:
     """What is said of a query, as it is said of a clause that was lowered to it."""
     match problem.code:
+        case "E0301":
+            return replace(problem, notes=tuple(note for note in problem.notes if "the program declares" not in note))
         case "E0304":
             return replace(problem, label=problem.label.replace("WHERE", "DEFINE").replace("HAVING", "WHERE"))
         case "E0338":
@@ -44,6 +46,21 @@ def of_a_table(problem: Diagnostic) -> Diagnostic:
 
 
 # ---- what is not there -----------------------------------------------------------------------------------------------
+
+_NOT_HERE: Final = {
+    "MATCH_SEQUENCE_NUMBER": "with ALL ROWS PER MATCH it is `COUNT(*)`",
+    "MATCH_ROWTIME": "it is `LAST(x)`, of the column of times",
+    "PRIOR": "the row before is `PREV(x)`",
+}
+"""Functions of other engines' MATCH_RECOGNIZE, and what is written here."""
+
+
+def not_here(call: ast.Call) -> Diagnostic | None:
+    """Where another engine's function is called."""
+    name = call.function.text
+    if (cure := _NOT_HERE.get(name.upper())) is None:
+        return None
+    return Diagnostic("E0301", f"unknown function `{name}`", call.span, "another engine's function", hint=cure)
 
 
 def unmatched_skip(rows: RowsPerMatch, skip: RowSkip) -> Diagnostic:

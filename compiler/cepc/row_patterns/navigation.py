@@ -111,7 +111,7 @@ class ClauseScope:
                 return replace(node, arguments=())
             if isinstance(node, ast.Call) and is_of_rows(node):
                 raise RefusedError(say.nested(node))
-            self._without_unit(node)
+            self._known(node)
             if isinstance(node, ast.Reference):
                 column = self.column_of(node)
                 found.append(column.variable)
@@ -134,9 +134,13 @@ class ClauseScope:
                 return self.variable(name)
         raise RefusedError(say.arguments(node))
 
-    def _without_unit(self, node: ast.Expression) -> None:
-        """A unit, as in `datediff(HOUR, a, b)`, would be taken for a column. Raises RefusedError."""
-        if not isinstance(node, ast.Call) or (unit := unit_of(node)) is None:
+    def _known(self, node: ast.Expression) -> None:
+        """Of calls; a unit, as in `datediff(HOUR, a, b)`, would be taken for a column. Raises RefusedError."""
+        if not isinstance(node, ast.Call):
+            return
+        if (unknown := say.not_here(node)) is not None:
+            raise RefusedError(unknown)
+        if (unit := unit_of(node)) is None:
             return
         types = [TIMESTAMP if self._is_timestamp(argument) else NULL for argument in node.arguments[1:]]
         raise RefusedError(form_with_unit(node.span, node.function.text, unit, cure(node, unit, types)))
@@ -152,7 +156,7 @@ class ClauseScope:
 
     def row_reference(self, node: ast.Expression) -> RowReference | None:
         """What a column, or a call of LAST and its like, is of; None for anything else. Raises RefusedError."""
-        self._without_unit(node)
+        self._known(node)
         match node:
             case ast.Reference():
                 column = self.column_of(node)
