@@ -835,6 +835,15 @@ def test_a_column_of_the_result_is_selected_once(selected: str) -> None:
     assert only.hint.endswith(f"another name: `… AS {name}_2`")
 
 
+@pytest.mark.parametrize(
+    "before", ["CREATE TEMP VIEW v AS SELECT * FROM numbers; ", "WITH v AS (SELECT * FROM numbers) "]
+)
+def test_a_view_is_no_table_that_could_be_declared(before: str) -> None:
+    first, *_ = sql_program([Source("t.sql", f"{TABLE}{before}SELECT * FROM v {ALONE}")]).checked.diagnostics
+    assert (first.code, first.title) == ("E0953", "there is no table `v`")
+    assert "views, and what WITH names, are not known" in first.notes[0]
+
+
 def test_a_sample_is_written_as_a_query() -> None:
     text = f"{TABLE}SELECT * FROM numbers TABLESAMPLE (100 PERCENT) {ALONE}"
     (only,) = sql_program([Source("t.sql", text)]).checked.diagnostics

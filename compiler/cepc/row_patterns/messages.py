@@ -409,6 +409,7 @@ def unknown_table(found: FoundClause, known: Sequence[str]) -> Diagnostic:
     near = nearest(found.table_name, known)
     return Diagnostic(
         "E0953", f"there is no table `{found.table_name}`", found.table.span, "nothing is known of its columns",
+        notes=("without Spark a table is one that the text creates: views, and what WITH names, are not known",),
         hint=f"did you mean `{near}`?" if near else
         "declare it: `CREATE TABLE name (column TYPE, …) USING parquet LOCATION 'path'`",
     )  # fmt: skip
