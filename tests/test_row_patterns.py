@@ -429,6 +429,18 @@ def test_a_known_task_has_all_its_rows(name: str) -> None:
     assert Counter(row[:-1] for row in there) == Counter(expected)
 
 
+def test_the_last_row_so_far_of_a_long_match() -> None:
+    """It was looked up in a list of all rows of its variable, which each row of the match took along."""
+    count = 20_000
+    rows = [{"k": "x", "t": t, "o": None, "a": t % 7, "b": t} for t in range(count)]
+    measured = "MEASURES LAST(B.b) AS last, PREV(LAST(B.b)) AS before"
+    there = found(
+        f"MATCH_RECOGNIZE (ORDER BY t {measured} ALL ROWS PER MATCH PATTERN ((A | B)+) DEFINE A AS a > 0)", rows
+    )
+    assert not isinstance(there, frozenset)
+    assert [row[:3] for row in there] == [(t, t - t % 7, t - t % 7 - 1 if t > 6 else None) for t in range(count)]
+
+
 # ---- what is wrong, or not there -------------------------------------------------------------------------------------
 
 WRONG = {
