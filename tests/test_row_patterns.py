@@ -529,6 +529,10 @@ TOLD = {
     "`CLASSIFIER(v)` of the last one of a variable",
     "MEASURES SUM(a - PREV(a)) AS n PATTERN (A B)": "write `PREV(x, 2)` for the row two places away; or compute it in "
     "what the clause is over: `(SELECT *, LAG(x) OVER (…) AS before FROM table)`",
+    "MEASURES 1 AS n AFTER MATCH SKIP TO LAST ROW PATTERN (A B)": "write `AFTER MATCH SKIP PAST LAST ROW`, `TO NEXT ROW`, "
+    "or `TO LAST` and a variable",
+    "MEASURES 1 AS n AFTER MATCH SKIP TO LAST u PATTERN (A (B | C)) SUBSET u = (B, C)": "skip PAST LAST ROW or TO NEXT "
+    "ROW, or to one of these",
     "MEASURES MATCH_SEQUENCE_NUMBER() AS n PATTERN (A B)": "with ALL ROWS PER MATCH it is `COUNT(*)`",
     "MEASURES 1 AS n PATTERN (A B) DEFINE B AS a > PRIOR(a)": "the row before is `PREV(x)`",
     "MEASURES SUM(A.a * B.a) AS n PATTERN (A B)": "write one variable before all of its columns, or a call for each "

@@ -52,12 +52,15 @@ def skipping(skip: RowSkip, scope: ClauseScope, bound: BoundPattern, used: UsedC
     if skip.variable is None:
         mode = "PAST LAST EVENT" if skip.mode == "PAST LAST ROW" else "TO NEXT EVENT"
         return Skipping(ast.AfterMatch(mode, span=skip.span))  # type: ignore[arg-type]
+    if skip.variable.text.upper() == "ROW" and "row" not in scope.variables:
+        raise RefusedError(say.row_to_skip_to(skip))
     variable, end = scope.variable(skip.variable), _ENDS[skip.mode]
     places = bound.mentioned.places[variable]
     able = bound.paths.firsts(places) if end == "FIRST" else bound.paths.lasts(places)
     names = [one.name for one in bound.variables if one.places & able]
     if len(names) > 1:
-        raise RefusedError(say.split_skip(skip, variable))
+        members = sorted({one.variable for one in bound.variables if one.places & able})
+        raise RefusedError(say.split_skip(skip, variable, members))
     name, span = names[0], skip.variable.span
     after = ast.AfterMatch(skip.mode, ast.Reference((ast.Name(name, span),), span), span=skip.span)  # type: ignore[arg-type]
     if bound.paths.is_certain(places) and not places & bound.paths.begins:
