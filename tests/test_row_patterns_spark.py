@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import datetime
+from datetime import datetime, timedelta
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -109,10 +109,24 @@ def test_columns_of_any_type_may_be_in_a_table(spark: SparkSession) -> None:
     text = "SELECT * FROM odd MATCH_RECOGNIZE (ORDER BY id DESC MEASURES {} AS m PATTERN (A+) DEFINE A AS A.`X Y`.`a b` > 0)"
     assert rows(cepc.sql(spark, text.format("LAST(A.`x y`.list)"))) == [((1,),)]
     assert rows(cepc.sql(spark, text.format("FIRST(A.map)"))) == [({"k": 2},)]
-    for column, type_ in (("age", "interval year"), ("nothing", "void"), ("wait", "interval day")):
+    assert rows(cepc.sql(spark, text.format("LAST(A.wait)"))) == [(timedelta(days=1),)]
+    for column, type_ in (("age", "interval year"), ("nothing", "void")):
         with pytest.raises(ProgramError) as raised:
             cepc.sql(spark, text.format(f"LAST(A.{column})"))
         assert f"`{column}` has the type {type_}" in str(raised.value)
+
+
+def test_intervals_order_rows_and_are_shown(spark: SparkSession) -> None:
+    spark.sql(
+        "CREATE OR REPLACE TEMPORARY VIEW waits AS SELECT id, INTERVAL '1' HOUR * id AS wait, INTERVAL '-3' MINUTE AS "
+        "short, ARRAY(INTERVAL '1' DAY) AS list FROM RANGE(3)"
+    )
+    text = """SELECT * FROM waits MATCH_RECOGNIZE (
+        PARTITION BY short ORDER BY wait DESC MEASURES MAX(wait) - LAST(wait) AS since ALL ROWS PER MATCH
+        PATTERN (A B+) DEFINE B AS wait < PREV(wait) - INTERVAL '59' MINUTES)"""
+    short, hour, day = timedelta(minutes=-3), timedelta(hours=1), timedelta(days=1)
+    expected = [(short, hour * (2 - n), hour * n, 2 - n, [day]) for n in range(3)]
+    assert sorted(rows(cepc.sql(spark, text))) == sorted(expected)
 
 
 @pytest.mark.usefixtures("prices")
