@@ -208,7 +208,7 @@ returns = st.builds(
 _SELECT: Any = st.sampled_from(["ANY", "NEXT", "CONTIGUOUS"])
 _SKIPS: Any = st.one_of(
     st.builds(ast.AfterMatch, st.sampled_from(["TO NEXT EVENT", "PAST LAST EVENT"])),
-    st.builds(ast.AfterMatch, st.sampled_from(["TO FIRST", "TO LAST"]), references),
+    st.builds(ast.AfterMatch, st.sampled_from(["TO FIRST", "TO LAST"]), references.map(lambda one: (one,))),
     st.builds(ast.AfterMatch, st.just("FOR"), duration=durations),
 )
 

@@ -59,7 +59,7 @@ def clause(random: Random) -> Clause:
     definitions = {v: define(random, v, named) for v in variables if random.random() < 0.6}
     measures = {f"m{i}": measure(random, named) for i in range(random.randrange(1, 5))}
     skip = random.choice(["PAST LAST ROW", "PAST LAST ROW", "TO NEXT ROW", "TO FIRST", "TO LAST"])
-    target = random.choice(variables) if skip in ("TO FIRST", "TO LAST") else None
+    target = random.choice([*variables, *unions]) if skip in ("TO FIRST", "TO LAST") else None
     order = random.choice(
         [(("t", ""),), (("t", "DESC"),), (("o", ""), ("t", "")), (("o", "DESC NULLS FIRST"), ("t", "DESC")),
          (("o", "ASC NULLS LAST"), ("t", ""))]
@@ -293,7 +293,7 @@ def every_row(random: Random) -> Clause:
     definitions = {v: condition(random, v, [v]) for v in variables if random.random() < 0.6}
     measures = {f"m{i}": _running(random, named) for i in range(4)}
     skip = random.choice(["PAST LAST ROW", "PAST LAST ROW", "TO NEXT ROW", "TO LAST"])
-    target = random.choice(variables) if skip == "TO LAST" else None
+    target = random.choice([*variables, *unions]) if skip == "TO LAST" else None
     shown = random.choice(["", " SHOW EMPTY MATCHES", " OMIT EMPTY MATCHES"])
     order = random.choice([(("t", ""),), (("t", "DESC"),), (("o", ""), ("t", ""))])
     return Clause(

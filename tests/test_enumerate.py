@@ -16,6 +16,7 @@ from cepc_runtime.enumerate.block import MatchBlock, concatenate
 from cepc_runtime.enumerate.budget import MatchBudget, TooManyPartialMatchesError
 from cepc_runtime.enumerate.search import Search, SearchMeans
 from cepc_runtime.events.letters import classify
+from cepc_runtime.plan.after import SkipFor, SkipPastLast, SkipTo, SkipToNext
 from cepc_runtime.plan.automaton import Automaton, Step
 from cepc_runtime.plan.positions import Acceptance, Guard
 from cepc_runtime.plan.query import Measure
@@ -27,7 +28,7 @@ from cepc_runtime.sql.types import INT
 from tests.positions import Query, aggregate, condition, edges, no, pattern, positions, reading
 
 if TYPE_CHECKING:
-    from cepc_runtime.plan.query import After
+    from cepc_runtime.plan.after import AfterMatchSkip
     from cepc_runtime.plan.select import Select
 
 SEQ = pattern("0 A 1, 1 B 2", "2")
@@ -322,25 +323,27 @@ def test_contiguous_skips_nothing() -> None:
 
 GREEDY, RELUCTANT = pattern("0 A 1, 1 A 1, 1 B 2", "2"), pattern("0 A 1, 1 B 2, 1 A 1", "2")
 SKIPS = {
-    ("TO NEXT EVENT", None): ["a1 a2 a3 b4", "a2 a3 b4", "a3 b4", "a5 b6"],
-    ("PAST LAST EVENT", None): ["a1 a2 a3 b4", "a5 b6"],
-    ("TO FIRST", "B"): ["a1 a2 a3 b4", "a5 b6"],
-    ("TO LAST", "A"): ["a1 a2 a3 b4", "a3 b4", "a5 b6"],
-    ("FOR", 1): ["a1 a2 a3 b4", "a5 b6"],
-    ("FOR", 2): ["a1 a2 a3 b4"],
-    ("FOR", 2**62): ["a1 a2 a3 b4"],
+    SkipToNext(): ["a1 a2 a3 b4", "a2 a3 b4", "a3 b4", "a5 b6"],
+    SkipPastLast(): ["a1 a2 a3 b4", "a5 b6"],
+    SkipTo("FIRST", ("B",)): ["a1 a2 a3 b4", "a5 b6"],
+    SkipTo("LAST", ("A",)): ["a1 a2 a3 b4", "a3 b4", "a5 b6"],
+    SkipTo("LAST", ("A", "B")): ["a1 a2 a3 b4", "a5 b6"],
+    SkipTo("FIRST", ("B", "C")): ["a1 a2 a3 b4", "a5 b6"],
+    SkipFor(1): ["a1 a2 a3 b4", "a5 b6"],
+    SkipFor(2): ["a1 a2 a3 b4"],
+    SkipFor(2**62): ["a1 a2 a3 b4"],
 }
 
 
 @pytest.mark.parametrize(("after", "expected"), SKIPS.items())
 @pytest.mark.parametrize("block", [1, 2, 100])
-def test_after_a_match(after: After, expected: list[str], block: int) -> None:
+def test_after_a_match(after: AfterMatchSkip, expected: list[str], block: int) -> None:
     query = Query(GREEDY, more={"select": SelectContiguous(), "after": after})
     assert query.found("a1 a2 a3 b4 a5 b6 a7", block) == expected
 
 
 def test_the_preferred_match_of_each_first_event() -> None:
-    more = {"select": SelectNext(PREFIXES_OF_TWO), "after": ("PAST LAST EVENT", None)}
+    more = {"select": SelectNext(PREFIXES_OF_TWO), "after": SkipPastLast()}
     optional = pattern("0 A 1, 1 B 2", "1, 2")
     assert Query(optional, more=more).found("a1 b2 a3") == ["a1 b2", "a3"]
     stopping = replace(optional, acceptances=tuple(replace(a, rank=-1) for a in optional.acceptances))
@@ -349,7 +352,7 @@ def test_the_preferred_match_of_each_first_event() -> None:
 
 def test_no_more_first_events_are_tried_at_once_than_a_block_holds() -> None:
     plan = Query(
-        pattern("0 A 1, 1 B 2", "2"), more={"select": SelectNext(PREFIXES_OF_TWO), "after": ("TO NEXT EVENT", None)}
+        pattern("0 A 1, 1 B 2", "2"), more={"select": SelectNext(PREFIXES_OF_TWO), "after": SkipToNext()}
     ).plan()
     source = reading(" ".join([*(f"a{i}" for i in range(12)), "b12"]))
     arranged = arrange_for(source, classify(source, plan.letters), plan.stream, plan.queries)
@@ -360,9 +363,7 @@ def test_no_more_first_events_are_tried_at_once_than_a_block_holds() -> None:
 def test_after_a_match_the_budget_is_asked_before_many_candidates_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[int] = []
     monkeypatch.setattr(MatchBudget, "spend", lambda _budget, **spent: tried.append(spent["tried"]))
-    query = Query(
-        GREEDY, (condition("A.x >= first A.x"),), more={"select": SelectAny(), "after": ("TO NEXT EVENT", None)}
-    )
+    query = Query(GREEDY, (condition("A.x >= first A.x"),), more={"select": SelectAny(), "after": SkipToNext()})
     matches = query.found(" ".join([*(f"a{i}(x=1)" for i in range(7)), "b9(x=1)"]), 2)
     assert len(matches) == 7
     assert sum(tried) > 100
@@ -372,7 +373,7 @@ def test_after_a_match_the_budget_is_asked_before_many_candidates_are_held(monke
 def test_what_is_preferred_must_stand() -> None:
     query = Query(
         pattern("0 A 1, 1 B 2", "1, 2!0", no("0 C 1")),
-        more={"select": SelectNext(PREFIXES_OF_TWO), "after": ("PAST LAST EVENT", None)},
+        more={"select": SelectNext(PREFIXES_OF_TWO), "after": SkipPastLast()},
     )
     assert query.found("a1 b2 c3") == ["a1"]
     assert query.found("a1 b2") == ["a1 b2"]

@@ -100,7 +100,7 @@ def test_every_keyword_can_be_a_name_in_every_place(word: str) -> None:
                 (ast.GroupItem((name, name)), ast.GroupItem((name,))),
                 one,
                 streams=(name, name),
-                after_match=ast.AfterMatch("TO LAST", ast.Reference((name,))),
+                after_match=ast.AfterMatch("TO LAST", (ast.Reference((name,)),)),
             ),
             ast.Query(name, ast.Return((ast.Item(one),), True), ast.Atom(name, None, name), ast.Unbounded()),
             ast.Query(name, ast.Return((ast.Item(one),)), ast.AnyEvent(name), ast.Unbounded(), one),

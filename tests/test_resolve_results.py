@@ -3,6 +3,7 @@
 import pytest
 
 from cepc.api import check_text
+from cepc_runtime.plan.after import SkipFor, SkipTo
 from cepc_runtime.plan.windows import MatchBound, Sessions, Sliding, Unbounded, Window
 from tests.resolving import codes, query_text, resolved, show
 
@@ -186,7 +187,7 @@ def test_wrong_windows(title: str, returns: str, within: str, expected: list[str
 def test_after_match_keeps_reluctant_marks_and_the_variable_to_skip_to() -> None:
     clauses = "SELECT CONTIGUOUS AFTER MATCH SKIP TO LAST w.a"
     query = resolved("SEQ(t w, B+?)", returns="MATCH *", clauses=clauses, within="9 s", before="PATTERN t AS A+ a;")
-    assert (query.select, query.after_variable) == ("CONTIGUOUS", "w.a")
+    assert (query.select, query.after) == ("CONTIGUOUS", SkipTo("LAST", ("w.a",)))
     assert codes(query_text("SOME(A, B)", returns="MATCH *", clauses=clauses.replace("w.a", "A"), within="9 s")) == [
         "E0416"
     ]
@@ -212,8 +213,8 @@ def test_how_long_skip_for_is(length: str, event_time: str, expected: int | str)
     )
     found = check_text(text)
     errors = [d.code for d in found.diagnostics]
-    lengths = [] if found.program is None else [query.skip_for for query in found.program.queries]
-    assert [*errors, *lengths] == [expected]
+    said = [] if found.program is None else [query.after for query in found.program.queries]
+    assert [*errors, *said] == [SkipFor(expected) if isinstance(expected, int) else expected]
 
 
 @pytest.mark.parametrize(

@@ -166,6 +166,14 @@ KNOWN: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
         V.format("AFTER MATCH SKIP TO LAST UP"),
         [("x", 17, 8, 21), ("x", 21, 19, 22), ("y", 5, 3, 4)],
     ),
+    "from the last row of a variable whose condition means another row after a longer fall": (
+        "MEASURES STRT.a AS a, LAST(DOWN.a) AS b, LAST(UP.a) AS c AFTER MATCH SKIP TO LAST UP PATTERN (STRT DOWN+ UP) DEFINE DOWN AS (LAST(DOWN.a, 1) IS NULL AND DOWN.a < STRT.a) OR DOWN.a < LAST(DOWN.a, 1), UP AS UP.a > LAST(DOWN.a, 1)",
+        [("x", 17, 8, 20)],
+    ),
+    "from the last row of a union": (
+        "MEASURES FIRST(a) AS a, COUNT(*) AS n AFTER MATCH SKIP TO LAST ENDS PATTERN (UP+ (FLAT | DOWN)) SUBSET ENDS = (FLAT, DOWN) DEFINE UP AS UP.a > PREV(UP.a), FLAT AS FLAT.a = PREV(FLAT.a), DOWN AS DOWN.a < PREV(DOWN.a)",
+        [("x", 17, 2), ("x", 20, 3)],
+    ),
     "from the last row of a variable whose first row is another": (
         "MEASURES FIRST(DOWN.a) AS a AFTER MATCH SKIP TO LAST DOWN PATTERN (DOWN{2,}) DEFINE DOWN AS LAST(DOWN.a, 1) IS NULL OR DOWN.a < LAST(DOWN.a, 1)",
         [("x", 17), ("x", 21), ("y", 5)],
@@ -531,8 +539,6 @@ TOLD = {
     "what the clause is over: `(SELECT *, LAG(x) OVER (…) AS before FROM table)`",
     "MEASURES 1 AS n AFTER MATCH SKIP TO LAST ROW PATTERN (A B)": "write `AFTER MATCH SKIP PAST LAST ROW`, `TO NEXT ROW`, "
     "or `TO LAST` and a variable",
-    "MEASURES 1 AS n AFTER MATCH SKIP TO LAST u PATTERN (A (B | C)) SUBSET u = (B, C)": "skip PAST LAST ROW or TO NEXT "
-    "ROW, or to one of these",
     "MEASURES MATCH_SEQUENCE_NUMBER() AS n PATTERN (A B)": "with ALL ROWS PER MATCH it is `COUNT(*)`",
     "MEASURES 1 AS n PATTERN (A B) DEFINE B AS a > PRIOR(a)": "the row before is `PREV(x)`",
     "MEASURES SUM(A.a * B.a) AS n PATTERN (A B)": "write one variable before all of its columns, or a call for each "

@@ -21,7 +21,7 @@ from cepc_runtime.sql.expression import Field, rewrite
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    from cepc_grammar import ast
+    from cepc_runtime.plan.after import AfterMatchSkip
     from cepc_runtime.plan.stream import Beside, Unit
     from cepc_runtime.plan.windows import Window
     from cepc_runtime.sql.computed import StreamInput
@@ -218,9 +218,8 @@ class Query:
     `partition` has the attributes on which all events of a match agree (`[ ]` and GROUP BY, each once), `group_by`
     those that make groups. `having` is over aggregates and fields, aliases already replaced by what they stand for.
     `returns_events` is RETURN MATCH *: then there are no outputs, and one column `events`. `each` is RETURN EACH: a row
-    for each event, in which `Field(None, …)` is of it, and `Field(v, …)` too, null where it is not bound to v. AFTER
-    MATCH SKIP names `after_variable`, or says for how long. `mentioned` are the types in the pattern, those under NOT
-    too.
+    for each event, in which `Field(None, …)` is of it, and `Field(v, …)` too, null where it is not bound to v. `after`
+    is what AFTER MATCH says. `mentioned` are the types in the pattern, those under NOT too.
     """
 
     name: str
@@ -236,9 +235,7 @@ class Query:
     having: Expression | None
     returns_events: bool
     select: OneOf["ANY", "NEXT", "CONTIGUOUS"]
-    after_match: ast.AfterMatch | None
-    after_variable: str | None = None
-    skip_for: int | None = None  # ticks
+    after: AfterMatchSkip | None
     labels: tuple[tuple[str, str], ...] = ()
     mentioned: tuple[EventTest, ...] = ()
     each: bool = False

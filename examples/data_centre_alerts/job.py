@@ -88,7 +88,7 @@ LOG_CLASSES = [
 
 # What the kernel does: automata, conditions over several events, results.
 LOG_PLAN = (
-    '{"version":6,"stream":{"name":"log","columns":[["at","TIMESTAMP"],["event","STRING"],["route","STRIN'
+    '{"version":7,"stream":{"name":"log","columns":[["at","TIMESTAMP"],["event","STRING"],["route","STRIN'
     'G"],["packet","BIGINT"],["bytes","INT"],["rtt_ms","DOUBLE"],["host","STRING"]],"all_columns":["at","'
     'event","route","packet","bytes","rtt_ms","host","_letters_0"],"time_column":"at","unit":"us","order_'
     'by":[],"type_column":null,"single_type":"log","raw_types":null},"letters":[{"column":"_letters_0","m'
@@ -140,8 +140,8 @@ LOG_PLAN = (
     '":false,"target":null,"type":"BIGINT"}}],"having":null,"returns_events":false,"select":{"kind":"next'
     '","prefixes":{"states":4,"variables":["t"],"steps":[{"source":0,"target":1,"letter":4,"variable":0},'
     '{"source":1,"target":2,"letter":4,"variable":0},{"source":2,"target":3,"letter":4,"variable":0},{"so'
-    'urce":3,"target":3,"letter":4,"variable":0}],"accepting":[3]}},"after":["PAST LAST EVENT",null],"str'
-    'ategy":{"kind":"list"}},'
+    'urce":3,"target":3,"letter":4,"variable":0}],"accepting":[3]}},"after":{"kind":"past last"},"strateg'
+    'y":{"kind":"list"}},'
     '{"name":"neglected","kind":"match","partition":["host"],"group_by":[],"window":{"kind":"bound of a m'
     'atch","span":3600000000},"variables":["d","f","MachineDown"],"lists":[],"positions":{"states":9,"edg'
     'es":[{"source":0,"target":1,"letter":5,"variable":"d"},{"source":0,"target":2,"letter":6,"variable":'

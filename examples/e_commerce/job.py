@@ -68,7 +68,7 @@ PURCHASES_CLASSES = [job.Class(keys=("customer",), queries=(0, 1, 2, 3), letters
 
 # What the kernel does: automata, conditions over several events, results.
 PURCHASES_PLAN = (
-    '{"version":6,"stream":{"name":"purchases","columns":[["at","BIGINT"],["customer","BIGINT"],["price",'
+    '{"version":7,"stream":{"name":"purchases","columns":[["at","BIGINT"],["customer","BIGINT"],["price",'
     '"DECIMAL(10,2)"]],"all_columns":["at","item","customer","price","_letters_0"],"time_column":"at","un'
     'it":"s","order_by":[],"type_column":null,"single_type":"purchases","raw_types":null},"letters":[{"co'
     'lumn":"_letters_0","mask":1},{"column":"_letters_0","mask":2},{"column":"_letters_0","mask":4},{"col'

@@ -73,7 +73,7 @@ ORDERS_CLASSES = [job.Class(keys=("district",), queries=(0, 1, 2, 3), letters=(0
 
 # What the kernel does: automata, conditions over several events, results.
 ORDERS_PLAN = (
-    '{"version":6,"stream":{"name":"orders","columns":[["at","TIMESTAMP"],["driver_id","BIGINT"],["distri'
+    '{"version":7,"stream":{"name":"orders","columns":[["at","TIMESTAMP"],["driver_id","BIGINT"],["distri'
     'ct","STRING"],["duration","DOUBLE"]],"all_columns":["at","action","driver_id","district","duration",'
     '"_letters_0"],"time_column":"at","unit":"us","order_by":[],"type_column":null,"single_type":"orders"'
     ',"raw_types":null},"letters":[{"column":"_letters_0","mask":1},{"column":"_letters_0","mask":2},{"co'

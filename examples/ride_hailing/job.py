@@ -80,7 +80,7 @@ REPORTS_CLASSES = [job.Class(keys=("vehicle",), queries=(0, 1, 2, 3, 4, 5, 6), l
 
 # What the kernel does: automata, conditions over several events, results.
 REPORTS_PLAN = (
-    '{"version":6,"stream":{"name":"reports","columns":[["at","TIMESTAMP"],["vehicle","BIGINT"],["speed",'
+    '{"version":7,"stream":{"name":"reports","columns":[["at","TIMESTAMP"],["vehicle","BIGINT"],["speed",'
     '"DOUBLE"]],"all_columns":["at","street","vehicle","speed","_letters_0"],"time_column":"at","unit":"u'
     's","order_by":[],"type_column":null,"single_type":"reports","raw_types":null},"letters":[{"column":"'
     '_letters_0","mask":1},{"column":"_letters_0","mask":2},{"column":"_letters_0","mask":4},{"column":"_'

@@ -68,7 +68,7 @@ MARKET_CLASSES = [job.Class(keys=(), queries=(0, 1, 2, 3, 4), letters=(0, 1, 2, 
 
 # What the kernel does: automata, conditions over several events, results.
 MARKET_PLAN = (
-    '{"version":6,"stream":{"name":"market","columns":[["at","TIMESTAMP"],["kind","STRING"],["stock","STR'
+    '{"version":7,"stream":{"name":"market","columns":[["at","TIMESTAMP"],["kind","STRING"],["stock","STR'
     'ING"],["price","DECIMAL(10,2)"],["volume","INT"]],"all_columns":["at","kind","stock","price","volume'
     '","_letters_0"],"time_column":"at","unit":"us","order_by":[],"type_column":null,"single_type":"marke'
     't","raw_types":null},"letters":[{"column":"_letters_0","mask":1},{"column":"_letters_0","mask":2},{"'
@@ -168,7 +168,7 @@ MARKET_PLAN = (
     '}}],"having":null,"returns_events":false,"select":{"kind":"next","prefixes":{"states":4,"variables":'
     '["b"],"steps":[{"source":0,"target":1,"letter":2,"variable":0},{"source":1,"target":2,"letter":2,"va'
     'riable":0},{"source":2,"target":3,"letter":2,"variable":0},{"source":3,"target":3,"letter":2,"variab'
-    'le":0}],"accepting":[3]}},"after":["PAST LAST EVENT",null],"strategy":{"kind":"list"}}]}'
+    'le":0}],"accepting":[3]}},"after":{"kind":"past last"},"strategy":{"kind":"list"}}]}'
 )
 
 

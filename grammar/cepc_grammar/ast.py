@@ -500,10 +500,12 @@ class GroupItem:
 
 @dataclass(frozen=True, slots=True)
 class AfterMatch:
-    """`AFTER MATCH SKIP …`; `variable` for TO FIRST and TO LAST, `duration` for FOR."""
+    """`AFTER MATCH SKIP …`; `variables` for TO FIRST and TO LAST, one in a text, in SQL perhaps several;
+    `duration` for FOR.
+    """
 
     skip: OneOf["TO NEXT EVENT", "PAST LAST EVENT", "TO FIRST", "TO LAST", "FOR"]
-    variable: Reference | None = None
+    variables: tuple[Reference, ...] = ()
     duration: Duration | None = None
     span: Span = _span()
 

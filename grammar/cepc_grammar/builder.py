@@ -583,10 +583,10 @@ class Builder:
         return ast.AfterMatch("PAST LAST EVENT", span=span)
 
     def skip_to_first(self, span: Span, children: list[ast.Reference]) -> ast.AfterMatch:
-        return ast.AfterMatch("TO FIRST", children[0], span=span)
+        return ast.AfterMatch("TO FIRST", (children[0],), span=span)
 
     def skip_to_last(self, span: Span, children: list[ast.Reference]) -> ast.AfterMatch:
-        return ast.AfterMatch("TO LAST", children[0], span=span)
+        return ast.AfterMatch("TO LAST", (children[0],), span=span)
 
     def skip_for(self, span: Span, children: list[ast.Duration]) -> ast.AfterMatch:
         return ast.AfterMatch("FOR", duration=children[0], span=span)

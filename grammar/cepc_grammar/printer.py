@@ -280,9 +280,9 @@ def _item(node: ast.Item, printed: Callable[[ast.Expression], Origin] = expressi
 
 
 def _after_match(node: ast.AfterMatch) -> str:
-    variable = "" if node.variable is None else " " + dotted_text(node.variable.parts)
+    variables = " " * bool(node.variables) + ", ".join(dotted_text(variable.parts) for variable in node.variables)
     length = "" if node.duration is None else " " + duration_text(node.duration)
-    return f"AFTER MATCH SKIP {node.skip}{variable}{length}"
+    return f"AFTER MATCH SKIP {node.skip}{variables}{length}"
 
 
 def _window(node: ast.Query) -> Doc:

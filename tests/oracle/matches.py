@@ -324,8 +324,8 @@ class _Partition:
             time = self.events.time
             quiet_until = max(time[b.event] for b in chosen) + duration(after.duration)
             return min((event for event in self.members if time[event] >= quiet_until), default=len(time)), rank[first]
-        variable = ".".join(part.text for part in after.variable.parts) if after.variable else ""
-        bound = [b.event for b in chosen if b.variable == variable]
+        variables = {".".join(part.text for part in variable.parts) for variable in after.variables}
+        bound = [b.event for b in chosen if b.variable in variables]
         target = (min(bound) if after.skip == "TO FIRST" else max(bound)) if bound else -1
         return target, rank[first]
 

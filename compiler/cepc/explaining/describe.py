@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from cepc_grammar.pattern import Named, Not, Repeat, Selected, Seq, fold, word
 from cepc_grammar.spelling import quantifier_text, string_text
 from cepc_runtime.cheap_dataclass import dataclass
+from cepc_runtime.plan.after import SkipFor, SkipPastLast, SkipTo, SkipToNext
 from cepc_runtime.plan.stream import MICROSECONDS, PLACE
 from cepc_runtime.sql.expression import Aggregate, Field, Literal, as_written, in_parentheses, of_variable, rewrite
 from cepc_runtime.sql.spark_sql import to_sql
@@ -18,6 +19,7 @@ from .numbers import number_words, numbers
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from cepc_runtime.plan.after import AfterMatchSkip
     from cepc_runtime.plan.query import QueryPlan
     from cepc_runtime.sql.expression import Expression
 
@@ -106,8 +108,8 @@ def _query(query: model.Query, stream: model.Stream) -> Iterator[Fact]:
     yield "window", windows_of(query, stream)
     if query.select != "ANY":
         yield "selection", query.select
-    if query.after_match is not None:
-        yield "then", f"skip {skipped(query, stream)}"
+    if query.after is not None:
+        yield "then", f"skip {skipped(query.after, stream)}"
     if query.returns_events:
         yield "returns", "events, an array of all events of the match"
     yield from listed("returns", (f"{o.name} {o.expression.type}: {expression(o.expression)}" for o in query.outputs))
@@ -122,12 +124,17 @@ def _variable(variable: model.Variable, bound: Number) -> str:
     return f"{named}{number}{variable.type}{' where ' + tests if tests else ''}"
 
 
-def skipped(query: model.Query, stream: model.Stream) -> str:
+def skipped(after: AfterMatchSkip, stream: model.Stream) -> str:
     """What AFTER MATCH SKIP says."""
-    assert query.after_match is not None
-    if query.skip_for is not None:
-        return f"{query.after_match.skip} {duration(query.skip_for, stream)}"
-    return query.after_match.skip + (f" {query.after_variable}" if query.after_variable else "")
+    match after:
+        case SkipToNext():
+            return "TO NEXT EVENT"
+        case SkipPastLast():
+            return "PAST LAST EVENT"
+        case SkipTo(end, variables):
+            return f"TO {end} {' or '.join(variables)}"
+        case SkipFor(length):
+            return f"FOR {duration(length, stream)}"
 
 
 def windows_of(query: model.Query, stream: model.Stream) -> str:

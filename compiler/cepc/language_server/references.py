@@ -297,7 +297,8 @@ class DeclaredNames:
             yield from self._dotted(group.parts, place)
         yield from self._expression(query.having, replace(place, results=results))
         if query.after_match is not None:
-            yield from self._expression(query.after_match.variable, place)
+            for variable in query.after_match.variables:
+                yield from self._expression(variable, place)
 
     def _test(self, test: ast.Test) -> Iterator[Found]:
         yield test.name.span, Symbol("test", test.name.text, test.name.span)

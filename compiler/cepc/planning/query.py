@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from cepc_runtime.plan.automaton import Automaton
-    from cepc_runtime.plan.query import After
     from cepc_runtime.plan.windows import Window
     from cepc_runtime.sql.aggregate_functions import AggregateFunction
 
@@ -67,7 +66,7 @@ def plan_built(query: model.Query, built: Built, *, listed: bool = False) -> Log
         returns_events=query.returns_events,
         each=query.each,
         select=_select(query, built.positions, built.letters),
-        after=_after(query),
+        after=query.after,
         counting=counting,
     )
 
@@ -77,12 +76,6 @@ def _window(query: model.Query, letters: Letters) -> Window:
     if not isinstance(query.window, Sessions):
         return query.window
     return replace(query.window, letters=tuple(sorted({letters.number(letter_of(test)) for test in query.mentioned})))
-
-
-def _after(query: model.Query) -> After | None:
-    if query.after_match is None:
-        return None
-    return query.after_match.skip, query.after_variable if query.skip_for is None else query.skip_for
 
 
 def _conditions(condition: model.Condition, negated: dict[str, tuple[int, ...]]) -> Iterator[ConditionPlan]:

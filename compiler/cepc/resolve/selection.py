@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.pattern import Repeat, Selected, Some, outside_not, walk
+from cepc_runtime.plan.after import SkipFor, SkipPastLast, SkipTo, SkipToNext
 
 from .. import model
 from .durations import Tick, ticks
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Literal as OneOf
 
     from cepc_grammar import ast
+    from cepc_runtime.plan.after import AfterMatchSkip
 
     from .scopes import Names
     from .written import Written
@@ -43,8 +45,8 @@ def next_parts(query: model.Query) -> Iterator[Diagnostic]:
 
 def selection(
     query: ast.Query, kind: OneOf["aggregate", "match"], pattern: Written, names: Names, unit: Tick | None
-) -> tuple[str | int | None, list[Diagnostic]]:
-    """The variable of SKIP TO or the ticks of SKIP FOR, if any, and what is wrong with AFTER MATCH."""
+) -> tuple[AfterMatchSkip | None, list[Diagnostic]]:
+    """Where to go on after a match, if that is said, and what is wrong with AFTER MATCH."""
     clause = query.after_match
     if clause is None:
         marks = [n.span for n in walk(pattern) if isinstance(n, Repeat) and n.reluctant]
@@ -66,15 +68,20 @@ def selection(
         length = ticks(clause.duration, unit)
         if isinstance(length, Diagnostic):
             return None, [*problems, say_duration.skipped(length)]
-        return length, problems
-    if clause.variable is None:
-        return None, problems
-    found = names.split(clause.variable)
-    if found is None or found[1]:
-        if names.complete:
-            problems.append(names.unknown(clause.variable))
-        return None, problems
-    variable, _ = found
-    if variable.negation is not None:
-        problems.append(say_pattern.negated_returned(variable.name, clause.variable.span, variable.negation.span))
-    return variable.name, problems
+        return None if length is None else SkipFor(length), problems
+    match clause.skip:
+        case "TO NEXT EVENT":
+            return SkipToNext(), problems
+        case "PAST LAST EVENT":
+            return SkipPastLast(), problems
+    variables: list[str] = []
+    for written in clause.variables:
+        found = names.split(written)
+        if found is None or found[1]:
+            problems += [names.unknown(written)] if names.complete else []
+            continue
+        variable, _ = found
+        if variable.negation is not None:
+            problems.append(say_pattern.negated_returned(variable.name, written.span, variable.negation.span))
+        variables.append(variable.name)
+    return SkipTo("FIRST" if clause.skip == "TO FIRST" else "LAST", tuple(variables)), problems

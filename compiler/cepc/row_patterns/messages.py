@@ -332,18 +332,6 @@ def no_within(span: Span, why: str) -> Diagnostic:
     )  # fmt: skip
 
 
-def split_skip(skip: RowSkip, variable: str, members: Sequence[str]) -> Diagnostic:
-    """`members` are the variables of which the row to skip to may be: several, if the one named is a union."""
-    note = f"conditions of {variable} mention rows that are others in one place of the pattern than in another"
-    cure = "a variable with a simpler definition"
-    if len(members) > 1:
-        note, cure = f"the row may be of {listed(members, 'or')}", "one of these"
-    return Diagnostic(
-        "E0952", f"AFTER MATCH SKIP TO {variable}", skip.span, f"{variable} means several things in this pattern",
-        notes=(note,), hint=f"skip PAST LAST ROW or TO NEXT ROW, or to {cure}",
-    )  # fmt: skip
-
-
 def row_to_skip_to(skip: RowSkip) -> Diagnostic:
     """Of `TO FIRST ROW` and `TO LAST ROW`, in which ROW would be a variable."""
     return Diagnostic(

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from cepc_grammar import ast
 from cepc_runtime.cheap_dataclass import dataclass
 
-from . import build
 from . import messages as say
+from .aggregating import AggregateWriter
 from .navigation import RefusedError
 
 if TYPE_CHECKING:
@@ -58,12 +58,11 @@ def skipping(skip: RowSkip, scope: ClauseScope, bound: BoundPattern, used: UsedC
     places = bound.mentioned.places[variable]
     able = bound.paths.firsts(places) if end == "FIRST" else bound.paths.lasts(places)
     names = [one.name for one in bound.variables if one.places & able]
-    if len(names) > 1:
-        members = sorted({one.variable for one in bound.variables if one.places & able})
-        raise RefusedError(say.split_skip(skip, variable, members))
-    name, span = names[0], skip.variable.span
-    after = ast.AfterMatch(skip.mode, ast.Reference((ast.Name(name, span),), span), span=skip.span)  # type: ignore[arg-type]
+    span = skip.variable.span
+    targets = tuple(ast.Reference((ast.Name(name, span),), span) for name in names)
+    after = ast.AfterMatch(skip.mode, targets, span=skip.span)  # type: ignore[arg-type]
     if bound.paths.is_certain(places) and not places & bound.paths.begins:
         return Skipping(after)
-    landing = build.call(end, [used.number_of(name, span)], span)
+    number = ast.Reference((ast.Name(used.number, span),), span)
+    landing = AggregateWriter(bound, scope, used).call("MIN" if end == "FIRST" else "MAX", [number], names, span)
     return Skipping(after, landing, say.cannot_skip(variable, end))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cepc_runtime.cheap_dataclass import dataclass
+from cepc_runtime.plan.after import SkipFor
 
 from ..diagnostics.listed import listed
 from ..explaining.describe import duration
@@ -119,10 +120,10 @@ class Absent:
         return self.finder.last(self.asked.query, rows, int(self.finder.reading.ticks[first]))
 
     def _going_on(self) -> str:
-        length = self.asked.query.skip_for
-        if length is None:
+        after = self.asked.query.after
+        if not isinstance(after, SkipFor):
             return "an earlier match is gone on from"
-        return f"it begins less than {duration(length, self.stream)} after the end of an earlier match"
+        return f"it begins less than {duration(after.ticks, self.stream)} after the end of an earlier match"
 
     def _apart(self, stopped: Stopped, gap: int) -> Lines:
         """The events of one match in several sessions."""

@@ -14,6 +14,7 @@ from .. import model
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from cepc_runtime.plan.after import AfterMatchSkip
     from cepc_runtime.sql.expression import Expression
 
 
@@ -41,6 +42,8 @@ class Negated:
 @dataclass(frozen=True, slots=True)
 class AfterMatchConstraint:
     """What an earlier match has taken is gone, up to where AFTER MATCH SKIP says."""
+
+    after: AfterMatchSkip
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +82,8 @@ def constraints_of(query: model.Query) -> tuple[Constraint, ...]:
         found += (Joint(c, scope.name) for c in scope.conditions if not negated & set(c.variables))
     found += (Negated(node) for node in walk(query.pattern) if isinstance(node, Not))
     found += (PartConstraint(node) for node in walk(query.pattern) if isinstance(node, Selected))
-    if query.after_match is not None:
-        found.append(AfterMatchConstraint())
+    if query.after is not None:
+        found.append(AfterMatchConstraint(query.after))
     if query.select != "ANY":
         found.append(SelectionConstraint())
     if isinstance(query.window, Sessions):
@@ -126,9 +129,9 @@ def without(query: model.Query, dropped: Collection[Constraint]) -> model.Query:
         query, pattern=rebuilt(query.pattern), variables=variables, conditions=asked(query.conditions), having=None
     )
     if any(isinstance(d, SelectionConstraint) for d in dropped):
-        changed = replace(changed, select="ANY", after_match=None, after_variable=None, skip_for=None)
+        changed = replace(changed, select="ANY", after=None)
     if any(isinstance(d, AfterMatchConstraint) for d in dropped):
-        changed = replace(changed, after_match=None, after_variable=None, skip_for=None)
+        changed = replace(changed, after=None)
     if any(isinstance(d, WithinConstraint) for d in dropped):
         changed = unbounded(changed)
     return changed

@@ -70,8 +70,8 @@ def constraint_text(constraint: Constraint, query: model.Query, stream: model.St
             return f"the condition {condition.text}" + (f" of the pattern {scope}" if scope else "")
         case Negated(negation):
             return pattern_text(_typed(negation, query), stream)
-        case AfterMatchConstraint():
-            return f"AFTER MATCH SKIP {skipped(query, stream)}"
+        case AfterMatchConstraint(after):
+            return f"AFTER MATCH SKIP {skipped(after, stream)}"
         case PartConstraint(part):
             return pattern_text(_typed(part, query), stream)
         case SelectionConstraint():

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..cheap_dataclass import dataclass
+from ..plan.after import SkipFor, SkipPastLast, SkipTo, SkipToNext
 from .block import Path, concatenate
 from .derivations import merge
 from .extension import Sources
@@ -21,7 +22,7 @@ from .ragged import expand, slices
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..plan.query import After
+    from ..plan.after import AfterMatchSkip
     from .block import MatchBlock
     from .extension import Extension, Ranges
     from .numbering import Numbering
@@ -124,7 +125,7 @@ class AfterMatch:
         extension: Extension,
         standing: Standing,
         means: SearchMeans,
-        after: After,
+        after: AfterMatchSkip,
         merging: bool,
         numbering: Numbering | None = None,
     ) -> None:
@@ -241,19 +242,22 @@ class AfterMatch:
         """From which position on the next match may begin."""
         timeline = self._timeline
         resume = timeline.instant_end[chosen.first]
-        skip, said = self._after
-        if skip == "TO NEXT EVENT":
+        if isinstance(self._after, SkipToNext):
             return resume
         for number in np.unique(chosen.level).tolist():
             some = np.flatnonzero(chosen.level == number)
             path = Path(levels[number].block, chosen.row[some])
-            if not isinstance(said, str):
-                last = path.level(number)[1]
-                resume[some] = timeline.instant_end[last] if said is None else timeline.reach(last, said)
-                continue
-            binds = self._extension.pattern.binds(said, None)
-            event = path.earliest(binds, None, None) if skip == "TO FIRST" else path.latest(binds, None, None)
-            resume[some] = np.maximum(resume[some], event)
+            last = path.level(number)[1]
+            match self._after:
+                case SkipPastLast():
+                    resume[some] = timeline.instant_end[last]
+                case SkipFor(length):
+                    resume[some] = timeline.reach(last, length)
+                case SkipTo(end, variables):
+                    bound = [self._extension.pattern.binds(variable, None) for variable in variables]
+                    binds = np.logical_or.reduce(bound)
+                    event = path.earliest(binds, None, None) if end == "FIRST" else path.latest(binds, None, None)
+                    resume[some] = np.maximum(resume[some], event)
         return resume
 
     def _taken(self, levels: list[Level], chosen: Chosen) -> Iterator[Matches]:

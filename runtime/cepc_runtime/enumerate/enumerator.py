@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..plan.after import SkipFor
 from ..plan.query import numbers_matches
 from ..plan.select import SelectAny
 from ..sql.evaluate import EvaluationError
@@ -35,8 +36,9 @@ if TYPE_CHECKING:
 
     from ..events.grouped import Events
     from ..events.letters import Kinds
+    from ..plan.after import AfterMatchSkip
     from ..plan.positions import ConditionPlan, Positions
-    from ..plan.query import After, QueryPlan
+    from ..plan.query import QueryPlan
     from ..plan.select import Select
     from .budget import MatchBudget
     from .evaluation import Evaluator
@@ -80,7 +82,7 @@ class Enumerator:
         about_negated = [c for c in query.conditions if negated & set(c.variables)]
         positive = [c for c in query.conditions if c not in about_negated]
         self._reaching, self._span = timeline, query.window.match_span
-        waits = query.after is not None and isinstance(query.after[1], int)  # for some time by the query's own ticks
+        waits = isinstance(query.after, SkipFor)  # by the query's own ticks
         if self._span is None and not waits:
             bound = time_bound(positive, query.positions, timeline, evaluator.table)
             if bound is not None:
@@ -104,7 +106,7 @@ class Enumerator:
             if found is not None:
                 yield found
 
-    def grown(self, after: After) -> Iterator[Matches]:
+    def grown(self, after: AfterMatchSkip) -> Iterator[Matches]:
         """The matches of AFTER MATCH where they are not walked: those of many first events grow together."""
         return AfterMatch(self.extension, self.standing, self._means, after, self._merging, self._numbering()).matches()
 
@@ -116,7 +118,7 @@ class Enumerator:
         extension = self.extension
         return walk_of(extension.checks, extension.guards, self.query.select)
 
-    def walking(self, after: After) -> Walking | None:
+    def walking(self, after: AfterMatchSkip) -> Walking | None:
         """What walks them; None where they have to grow: where numbers are too large for formulas, and where a test
         cannot be evaluated for some event, since no match may get as far as that event, and only growing them tells.
         """

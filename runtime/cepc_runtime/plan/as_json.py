@@ -16,6 +16,7 @@ from ..sql.aggregate_functions import aggregate_named
 from ..sql.expression import from_data as expression_from
 from ..sql.expression import to_data as expression_to
 from ..sql.types import from_text
+from .after import SkipFor, SkipPastLast, SkipTo, SkipToNext
 from .automaton import Automaton, Move, Step
 from .physical import Need, Needs, PhysicalPlan
 from .positions import Acceptance, ConditionPlan, Edge, Guard, Negation, Positions
@@ -29,7 +30,7 @@ from .windows import MatchBound, Sessions, Sliding, Unbounded
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-VERSION: Final = 6
+VERSION: Final = 7
 """Of the format. A runtime reads the plans of its own version alone; a job and its runtime come from one compiler."""
 
 
@@ -148,6 +149,7 @@ _WINDOWS: Final[dict[str, type[Any]]] = {
     "sessions": Sessions,
 }
 _SELECTS: Final[dict[str, type[Any]]] = {"any": SelectAny, "contiguous": SelectContiguous, "next": SelectNext}
+_AFTER: Final[dict[str, type[Any]]] = {"to next": SkipToNext, "past last": SkipPastLast, "to": SkipTo, "for": SkipFor}
 _STRATEGIES: Final[dict[str, type[Any]]] = {
     "count": Count,
     "count neighbours": CountNeighbours,
@@ -208,6 +210,7 @@ _FIELDS: Final[dict[type[Any], dict[str, _Codec]]] = {
         "outputs": _many(_record(OutputPlan)),
         "having": _optional(_EXPRESSION),
         "select": _one_of(_SELECTS),
+        "after": _optional(_one_of(_AFTER)),
     },
 }
 """The fields that are not plain."""

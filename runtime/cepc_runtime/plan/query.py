@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from typing import Literal as OneOf
 
 from ..cheap_dataclass import dataclass
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from ..sql.aggregate_functions import AggregateFunction
     from ..sql.expression import Expression
+    from .after import AfterMatchSkip
     from .windows import Window
 
 
@@ -47,10 +48,6 @@ class OutputPlan:
     expression: Expression
 
 
-After: TypeAlias = tuple[str, str | int | None]
-"""What AFTER MATCH SKIP says, and the variable where it names one; of FOR the ticks."""
-
-
 @dataclass(frozen=True, slots=True)
 class QueryPlan:
     """What one query asks, and nothing of how it is executed. `lists` names the list variables. With `each` the outputs
@@ -71,7 +68,7 @@ class QueryPlan:
     having: Expression | None
     returns_events: bool
     select: Select
-    after: After | None
+    after: AfterMatchSkip | None
     each: bool = field(default=False, kw_only=True)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..cheap_dataclass import dataclass
 from ..events.letter_words import words_of
+from ..plan.after import SkipFor
 from ..plan.as_json import to_data
 from ..plan.query import numbers_matches
 from ..plan.windows import Sessions
@@ -217,10 +218,7 @@ class StateDescription:
     def silencing(self) -> tuple[tuple[int, ...], ...]:
         """For each class its queries with AFTER MATCH SKIP FOR."""
         queries = self.plan.queries
-        return tuple(
-            tuple(q for q in one.queries if (after := queries[q].after) is not None and after[0] == "FOR")
-            for one in self.classes
-        )
+        return tuple(tuple(q for q in one.queries if isinstance(queries[q].after, SkipFor)) for one in self.classes)
 
     @cached_property
     def numbering(self) -> tuple[tuple[int, ...], ...]:

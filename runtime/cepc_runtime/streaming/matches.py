@@ -15,6 +15,7 @@ from ..enumerate.enumerator import timeline_of
 from ..events.grouped import select
 from ..events.stretch import Means, Stretch
 from ..numbers.columns import codes, combine_codes
+from ..plan.after import SkipFor, SkipPastLast, SkipTo
 from ..plan.query import numbers_matches
 from .numbered import added, so_far
 from .program import FREE, ROW, SO_FAR
@@ -107,10 +108,10 @@ def chosen(
     if met:
         arranged, several = met[0][0], [matches for _, matches in met]
         passed[_rows_passed(arranged, several, query)] = True
-        if query.after is not None and isinstance(length := query.after[1], int):
+        if isinstance(query.after, SkipFor):
             last = np.concatenate([matches.positions[-1] for matches in several])
             rows, ends = _rows_of(arranged, last), arranged.events.ticks[last]
-            quiet = joined(quiet, silences(final, query.partition, rows, ends, length))
+            quiet = joined(quiet, silences(final, query.partition, rows, ends, query.after.ticks))
             quiet = still(quiet, step.watermark)
         if numbers_matches(query):
             first = np.concatenate([matches.positions[0] for matches in several])
@@ -128,13 +129,13 @@ def _resume(matches: Matches, query: PhysicalQuery, timeline: Timeline) -> Ints:
     """Before which position no match begins any more (docs/language.md, "Selection")."""
     resume: Ints = timeline.instant_end[matches.positions[0]]
     match query.after:
-        case ("PAST LAST EVENT", _):
+        case SkipPastLast():
             resume = timeline.instant_end[matches.positions[-1]]
-        case (_, int(length)):
+        case SkipFor(length):
             resume = timeline.reach(matches.positions[-1], length)
-        case (skip, str(variable)) if variable in matches.names:
-            bound = matches.variables == matches.names.index(variable)
-            if skip == "TO FIRST":
+        case SkipTo(end, variables):
+            bound = np.isin(matches.variables, [i for i, name in enumerate(matches.names) if name in variables])
+            if end == "FIRST":
                 event = np.where(bound, matches.positions, timeline.length).min(axis=0)
                 event[event == timeline.length] = -1
             else:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..cheap_dataclass import dataclass
 from ..panes.shared_panes import families_of
+from ..plan.after import SkipFor
 from ..plan.columns_read import beside_read
 from ..plan.lags import lags_of
 from ..plan.query import numbers_matches
@@ -116,8 +117,8 @@ def _size(query: PhysicalQuery, event: int, pane: PaneSize | None, types: Mappin
     if not isinstance(decision, Windows):
         silence = None
         partition = 8 + sum(_width(types[name]) for name in query.partition)
-        if query.after is not None and isinstance(length := query.after[1], int):
-            silence = Silence(length, partition)
+        if isinstance(query.after, SkipFor):
+            silence = Silence(query.after.ticks, partition)
         numbered = partition if numbers_matches(query) else None
         return QuerySize(query.name, event, 1 - decision.needed_from(0), None, None, silence, numbered)
     return QuerySize(query.name, event, decision.window.span, decision.window.open_at_once, pane)

@@ -49,6 +49,8 @@ from .records import (
     LOOKED,
     LOOP,
     LOOSE,
+    NAMED,
+    NAMED_END,
     NONE,
     OPTION,
     OPTIONS,
@@ -61,9 +63,9 @@ from .records import (
     STATE,
     STATES,
     TARGET,
+    TICKS,
     TO_FIRST,
     TO_LAST,
-    VARIABLE,
 )
 from .skipping import seek
 
@@ -435,18 +437,26 @@ def resume(t: Ints, s: Ints, events: WalkEvents, found: Walked, length: int) -> 
         return quiet_until(t, s, events, int(found.positions[stop - 1]))
     if t[SKIP] == TO_FIRST:
         for i in range(start, stop):
-            if found.variables[i] == t[VARIABLE]:
+            if is_named(t, found.variables[i]):
                 return max(then, int(found.positions[i]))
     if t[SKIP] == TO_LAST:
         for i in range(stop - 1, start - 1, -1):
-            if found.variables[i] == t[VARIABLE]:
+            if is_named(t, found.variables[i]):
                 return max(then, int(found.positions[i]))
     return then
 
 
+def is_named(t: Ints, variable: int) -> bool:
+    """Whether SKIP TO names the variable."""
+    named = False
+    for i in range(t[NAMED], t[NAMED_END]):
+        named = named or t[i] == variable
+    return named
+
+
 def quiet_until(t: Ints, s: Ints, events: WalkEvents, last: int) -> int:
     """The first event of the group that is as much later than `last` as SKIP FOR says."""
-    tick, length, end = events.ticks[last], t[VARIABLE], s[GROUP_END]
+    tick, length, end = events.ticks[last], t[TICKS], s[GROUP_END]
     if tick > LAST_TICK - length:  # no 64 bits are so late, and so no event
         return int(end)
     at: int = events.instant_end[last]

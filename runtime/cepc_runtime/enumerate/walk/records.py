@@ -9,10 +9,12 @@ STATES: Final = 0
 CONTIGUOUS: Final = 1
 SPAN: Final = 2  # ticks, or NONE
 SKIP: Final = 3
-VARIABLE: Final = 4  # that SKIP names; the ticks of SKIP FOR
-INITIAL: Final = 5  # one of these letters has each first event
-LINKED: Final = 6  # whether some test is of the first event, or of one that is held, or there are formulas
-RECORDS: Final = 7
+TICKS: Final = 4  # of SKIP FOR
+NAMED: Final = 5  # the variables that SKIP TO names
+NAMED_END: Final = 6
+INITIAL: Final = 7  # one of these letters has each first event
+LINKED: Final = 8  # whether some test is of the first event, or of one that is held, or there are formulas
+RECORDS: Final = 9
 
 # SKIP
 TO_NEXT: Final = 0
@@ -20,13 +22,6 @@ PAST_LAST: Final = 1
 TO_FIRST: Final = 2
 TO_LAST: Final = 3
 FOR: Final = 4
-SKIPS: Final = {
-    "TO NEXT EVENT": TO_NEXT,
-    "PAST LAST EVENT": PAST_LAST,
-    "TO FIRST": TO_FIRST,
-    "TO LAST": TO_LAST,
-    "FOR": FOR,
-}
 
 # of a state; letters are bits of masks
 OPTIONS: Final = 0

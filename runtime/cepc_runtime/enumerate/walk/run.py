@@ -22,7 +22,7 @@ from .tallies import Tallies
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...plan.query import After
+    from ...plan.after import AfterMatchSkip
     from ..evaluation import Evaluator
     from ..guards import Guards
     from ..numbering import Numbering
@@ -56,7 +56,7 @@ class Walking:
         guards: Guards,
         *,
         span: int | None,
-        after: After,
+        after: AfterMatchSkip,
         numbering: Numbering | None = None,
     ) -> None:
         self._walk, self._pattern, self._timeline, self._numbering = walk, pattern, timeline, numbering

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ...plan.after import SkipFor, SkipPastLast, SkipTo, SkipToNext
 from ...record_table import appended
-from .records import NONE, OPTION, RECORDS, SKIPS, STATE
+from .records import FOR, NONE, OPTION, PAST_LAST, RECORDS, STATE, TO_FIRST, TO_LAST, TO_NEXT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from ...numbers.columns import Ints
-    from ...plan.query import After
+    from ...plan.after import AfterMatchSkip
     from ..pattern import IndexedPositions
     from .formulas import Formula
     from .instructions import Instruction
@@ -27,7 +28,7 @@ def table_of(
     pattern: IndexedPositions,
     parts: OptionParts,
     span: int | None,
-    after: After,
+    after: AfterMatchSkip,
 ) -> Ints:
     """The table of a query; `after` is what AFTER MATCH SKIP says."""
     return _Builder(walk, pattern, parts).table(span, after)
@@ -51,13 +52,11 @@ class _Builder:
         self._gaps = {guards: i for i, guards in enumerate(walk.guards)}
         self._table = [0] * (RECORDS + STATE * len(walk.states))
 
-    def table(self, span: int | None, after: After) -> Ints:
+    def table(self, span: int | None, after: AfterMatchSkip) -> Ints:
         states = self._walk.states
-        skip, said = after
-        named = self._pattern.variables.index(said) if isinstance(said, str) else NONE if said is None else said
         first = self._mask(letter for option in states[0].options for letter in option.letters)
         self._table[:RECORDS] = [
-            len(states), self._walk.contiguous, NONE if span is None else span, SKIPS[skip], named, first,
+            len(states), self._walk.contiguous, NONE if span is None else span, *self._skip(after), first,
             self._walk.is_linked,
         ]  # fmt: skip
         entering = self._entering()
@@ -65,6 +64,19 @@ class _Builder:
             start = RECORDS + STATE * number
             self._table[start : start + STATE] = self._state(number, entering[number])
         return np.array(self._table, dtype=np.int64)
+
+    def _skip(self, after: AfterMatchSkip) -> tuple[int, int, int, int]:
+        """How to go on, for how many ticks, and where the variables are named of which an event is gone on with."""
+        match after:
+            case SkipToNext():
+                return TO_NEXT, 0, 0, 0
+            case SkipPastLast():
+                return PAST_LAST, 0, 0, 0
+            case SkipFor(length):
+                return FOR, length, 0, 0
+            case SkipTo(end, variables):
+                named = [[number] for number, name in enumerate(self._pattern.variables) if name in variables]
+                return TO_FIRST if end == "FIRST" else TO_LAST, 0, *appended(self._table, named)
 
     def _entering(self) -> list[int]:
         found = [0] * len(self._walk.states)
