@@ -864,11 +864,11 @@ def test_every_event_moves_the_watermark_and_no_filter_stands_before_it(
         ("--mode stream --checkpoint c --late l:1", "write ./l:1"),
         ("--mode stream --checkpoint c --dead d_d:/1", "write ./d_d:/1"),
         ("--mode stream --checkpoint c --late d --dead d", "--late d and of --dead d would be mixed in"),
-        ("--mode stream --checkpoint c --late d --dead ./x/../d/", "name another directory as --late"),
-        ("--mode stream --checkpoint /c --dead file:///c", "in /c/rides: name another directory as --dead"),
-        ("--mode stream --checkpoint s3a://h/c --late s3a://h//c", "in s3a://h/c/rides: name another directory"),
+        ("--mode stream --checkpoint c --late d --dead ./x/../d/", "give --late another directory"),
+        ("--mode stream --checkpoint /c --dead file:///c", "in /c/rides: give --dead another directory"),
+        ("--mode stream --checkpoint s3a://h/c --late s3a://h//c", "in s3a://h/c/rides: give --late another directory"),
         ("--mode stream --checkpoint c --late o/runs --output o", "o/runs/rides and"),
-        ("--mode stream --checkpoint o/runs --output o", "name another directory as --output"),
+        ("--mode stream --checkpoint o/runs --output o", "give --output another directory"),
     ],
 )
 def test_a_wrong_command_is_said_before_spark_starts(
