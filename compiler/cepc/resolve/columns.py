@@ -41,7 +41,7 @@ class Columns:
 NO_ROWS: Final[Mapping[str, DataType]] = MappingProxyType({})
 
 
-def resolve_columns(stream: ast.Stream, rows: Mapping[str, DataType] = NO_ROWS) -> Columns:
+def resolve_columns(stream: ast.Stream, rows: Mapping[str, DataType]) -> Columns:
     """Every column with its type, and all that is wrong. `rows` are those of the query whose rows are the events, which
     then has no others in its input.
     """
