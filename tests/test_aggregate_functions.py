@@ -87,6 +87,7 @@ MAKING = {
     "cepc/resolve/results.py", "cepc_runtime/sql/expression.py", "cepc_runtime/panes/shared_panes.py",
     "cepc_runtime/enumerate/extremes.py", "cepc/row_patterns/aggregating.py", "cepc/row_patterns/conditions.py",
     "cepc/row_patterns/each_row.py", "cepc/row_patterns/build.py", "cepc/row_patterns/measures.py",
+    "cepc/row_patterns/skipping.py",
 }  # fmt: skip
 
 

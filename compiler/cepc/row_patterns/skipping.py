@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from cepc_grammar import ast
 from cepc_runtime.cheap_dataclass import dataclass
+from cepc_runtime.sql.aggregate_functions import MAX, MIN
 
 from . import messages as say
 from .aggregating import AggregateWriter
@@ -64,5 +65,6 @@ def skipping(skip: RowSkip, scope: ClauseScope, bound: BoundPattern, used: UsedC
     if bound.paths.is_certain(places) and not places & bound.paths.begins:
         return Skipping(after)
     number = ast.Reference((ast.Name(used.number, span),), span)
-    landing = AggregateWriter(bound, scope, used).call("MIN" if end == "FIRST" else "MAX", [number], names, span)
+    extreme = MIN if end == "FIRST" else MAX
+    landing = AggregateWriter(bound, scope, used).call(extreme.written, [number], names, span)
     return Skipping(after, landing, say.cannot_skip(variable, end))
