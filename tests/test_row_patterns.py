@@ -626,6 +626,16 @@ PLAIN: dict[str, list[tuple[Any, ...]]] = {
     "SELECT k, t, n FROM numbers MATCH_RECOGNIZE ({every}) WHERE n = 2 AND T > 2 OR k = 'y' AND n = 3": [
         ("k", "t", "n"), ("x", 4, 2), ("y", 3, 3),
     ],
+    "SELECT t.*, n AS m FROM numbers MATCH_RECOGNIZE ({}) AS t ORDER BY n DESC": [
+        ("k", "n", "match_start", "m"), ("y", 4, 1, 4), ("x", 3, 3, 3),
+    ],
+    "SELECT n FROM numbers MATCH_RECOGNIZE ({}) t ORDER BY t.match_start LIMIT 1": [("n",), (4,)],
+    "SELECT *, t AS u FROM numbers MATCH_RECOGNIZE ({every}) q ORDER BY q.k DESC NULLS LAST, u DESC LIMIT 3": [
+        ("k", "t", "n", "match_start", "o", "a", "b", "at", "u"), ("y", 4, 4, 1, "", 4, 0, "", 4),
+        ("y", 3, 3, 1, "", 3, 0, "", 3), ("y", 2, 2, 1, "", 4, 0, "", 2),
+    ],
+    "SELECT t AS limit FROM numbers MATCH_RECOGNIZE ({every}) ORDER BY limit LIMIT 2": [("limit",), (1,), (2,)],
+    "SELECT n FROM numbers MATCH_RECOGNIZE ({}) LIMIT 0": [("n",)],
 }  # fmt: skip
 
 
@@ -674,7 +684,8 @@ def test_a_where_around_is_called_so(where: str, code: str) -> None:
 
 
 OTHERS = {
-    "ORDER BY k": "ORDER",
+    "GROUP BY k": "GROUP",
+    "ORDER BY k LIMIT 2 OFFSET 1": "OFFSET",
     "JOIN numbers USING (k)": "JOIN",
     "WHERE n > (SELECT 1)": "SELECT",
 }

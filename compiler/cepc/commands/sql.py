@@ -77,9 +77,7 @@ def table_places(program: SqlProgram, given: GivenEvents) -> dict[str, EventSour
 
 def shown(report: Report, program: SqlProgram) -> Report:
     """The rows as SQL has them. Raises RunError."""
-    from ..row_patterns.results import shown_table
-    from ..row_patterns.selecting import selected
-    from ..writing.order import in_order
+    from ..row_patterns.results import selected_rows, shown_table
     from ..writing.sorting import sorted_by
 
     tables = {}
@@ -88,9 +86,7 @@ def shown(report: Report, program: SqlProgram) -> Report:
         table = sorted_by(table, clause.sorted_by) if clause.sorted_by else table
         found = shown_table(table, clause, program.checked.sources)
         assert select is not None
-        columns = selected(select, clause)
-        found = found.select([place for place, _ in columns]).rename_columns([called for _, called in columns])
-        tables[name] = found if clause.sorted_by else in_order(found)
+        tables[name] = selected_rows(found, select, clause)
     return replace(report, tables=tables)
 
 

@@ -524,13 +524,22 @@ def skip_failed(said: str, span: Span) -> Diagnostic:
     )  # fmt: skip
 
 
+def other_table(name: ast.Name, alias: ast.Name | None) -> Diagnostic:
+    cure = "give the clause that name: `MATCH_RECOGNIZE (…) AS" if alias is None else "write `"
+    known = name.text if alias is None else f"{alias.text}.*"
+    return Diagnostic(
+        "E0953", f"there is no table `{name.text}` here", name.span, "it is not the name behind the clause",
+        hint=f"{cure}{' ' * (alias is None)}{known}`",
+    )  # fmt: skip
+
+
 def no_plain_select(span: Span) -> Diagnostic:
     return Diagnostic(
         "E0956", "a query that needs Spark", span, "this is not understood without Spark",
         notes=(
             (
                 "in this process a statement is `SELECT columns FROM table MATCH_RECOGNIZE (…) AS name WHERE "
-                "condition`, with `*` or columns, and nothing else"
+                "condition ORDER BY columns LIMIT rows`, with `*` or columns, and nothing else"
             ),
         ),
         hint="`cepc.sql(spark, text)` of Python answers any query of Spark's",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from cepc_grammar.sql.syntax import SortKey
+
     from .numbered import NumberedRows, SortColumn
 
 
@@ -18,7 +20,7 @@ def number_table(table: Any, rows: NumberedRows) -> Any:
     from cepc_runtime.numbers.columns import ranks
 
     partition = [ranks(table.column(column)).numbers for column in rows.order.partition]
-    keys = [*partition, *(_key(table.column(one.column), one) for one in rows.order.order)]
+    keys = [*partition, *(sort_key(table.column(one.column), one) for one in rows.order.order)]
     order = np.lexsort(keys[::-1])
     count = len(order)
     begins = np.zeros(count, dtype=bool)
@@ -39,7 +41,7 @@ def number_table(table: Any, rows: NumberedRows) -> Any:
     return ordered
 
 
-def _key(column: Any, sort: SortColumn) -> Any:
+def sort_key(column: Any, sort: SortColumn | SortKey) -> Any:
     """Whole numbers in the order of the values."""
     import numpy as np
 

@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import RunError
 from . import messages as say
+from .number_table import sort_key
+from .selecting import ordered, selected
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cepc_grammar.source import Source
+    from cepc_grammar.sql.syntax import PlainSelect
 
     from .lower import LoweredClause
 
@@ -30,6 +33,26 @@ def shown_table(table: Any, clause: LoweredClause, sources: Mapping[str, Source]
     if clause.kept is not None:
         table = table.filter(table.column(clause.kept))
     return table.select(range(len(clause.shown))).rename_columns(list(clause.shown))
+
+
+def selected_rows(table: Any, select: PlainSelect, clause: LoweredClause) -> Any:
+    """What the SELECT makes of the columns shown. Rows that its ORDER BY does not tell apart stand as all rows do
+    without one.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    from ..writing.order import in_order
+
+    columns, keys = selected(select, clause), ordered(select, clause)
+    if keys:
+        table = table if clause.sorted_by else in_order(table)
+        numbers = [sort_key(table.column(place), key) for place, key in keys]
+        table = table.take(pa.array(np.lexsort(numbers[::-1])))
+    table = table.select([column.place for column in columns]).rename_columns([column.called for column in columns])
+    if not keys and not clause.sorted_by:
+        table = in_order(table)
+    return table if select.limit is None else table.slice(0, select.limit)
 
 
 def shown_frame(frame: Any, clause: LoweredClause) -> Any:

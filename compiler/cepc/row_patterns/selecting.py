@@ -9,6 +9,8 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
+from cepc_grammar.sql.syntax import EveryColumn
+from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.types import NULL
 
 from ..expressions.messages import form_with_unit
@@ -19,7 +21,7 @@ from .lower import KEPT, with_hidden
 from .navigation import RefusedError, is_of_rows
 
 if TYPE_CHECKING:
-    from cepc_grammar.sql.syntax import PlainSelect
+    from cepc_grammar.sql.syntax import PlainSelect, SortKey
 
     from .lower import LoweredClause
     from .skipping import SkipCheck
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 def around(select: PlainSelect, clause: LoweredClause) -> LoweredClause:
     """The clause with the SELECT's WHERE. Raises RefusedError."""
     selected(select, clause)
+    ordered(select, clause)
     if select.where is None:
         return clause
     for node in walk(select.where):
@@ -92,23 +95,57 @@ def _fails(check: SkipCheck) -> ast.Expression:
     return fails
 
 
-def selected(select: PlainSelect, clause: LoweredClause) -> list[tuple[int, str]]:
-    """Which of the columns shown, and what each is called. Raises RefusedError."""
-    if not select.items:
-        return list(enumerate(clause.shown))
-    found: list[tuple[int, str]] = []
+@dataclass(frozen=True, slots=True)
+class SelectedColumn:
+    """One of the columns shown, by its place among them; what it is called, and as which name of the text."""
+
+    place: int
+    called: str
+    written: ast.Name
+
+
+def selected(select: PlainSelect, clause: LoweredClause) -> list[SelectedColumn]:
+    """Raises RefusedError."""
+    found: list[SelectedColumn] = []
     for item in select.items:
-        place, fields = _column(item.column, select, clause)
-        if fields:
-            raise RefusedError(say.no_plain_select(item.column.span))
-        found.append((place, clause.shown[place] if item.name is None else item.name.text))
+        if isinstance(item, EveryColumn):
+            if item.table is not None and not _is_alias(item.table, select):
+                raise RefusedError(say.other_table(item.table, select.alias))
+            every = enumerate(clause.shown)
+            found += (SelectedColumn(place, name, ast.Name(name, item.span)) for place, name in every)
+            continue
+        place, written = _whole_column(item.column, select, clause), item.name or item.column.parts[-1]
+        found.append(SelectedColumn(place, clause.shown[place] if item.name is None else item.name.text, written))
     return found
+
+
+def ordered(select: PlainSelect, clause: LoweredClause) -> list[tuple[int, SortKey]]:
+    """Which of the columns shown its ORDER BY is of, by their names here or in the clause. Raises RefusedError."""
+    called = {column.called.casefold(): column.place for column in reversed(selected(select, clause))}
+
+    def place(key: SortKey) -> int:
+        known = called.get(key.column.parts[0].text.casefold()) if len(key.column.parts) == 1 else None
+        return _whole_column(key.column, select, clause) if known is None else known
+
+    return [(place(key), key) for key in select.order]
+
+
+def _whole_column(reference: ast.Reference, select: PlainSelect, clause: LoweredClause) -> int:
+    """Its place among those shown. Raises RefusedError, for a field too."""
+    place, fields = _column(reference, select, clause)
+    if fields:
+        raise RefusedError(say.no_plain_select(reference.span))
+    return place
+
+
+def _is_alias(name: ast.Name, select: PlainSelect) -> bool:
+    return select.alias is not None and name.text.casefold() == select.alias.text.casefold()
 
 
 def _column(reference: ast.Reference, select: PlainSelect, clause: LoweredClause) -> tuple[int, tuple[ast.Name, ...]]:
     """The place of a column among those shown, and the fields of it that are meant. Raises RefusedError."""
     first, *rest = reference.parts
-    if rest and select.alias is not None and first.text.casefold() == select.alias.text.casefold():
+    if rest and _is_alias(first, select):
         first, *rest = rest
     for place, name in enumerate(clause.shown):
         if name.casefold() == first.text.casefold():

@@ -12,6 +12,7 @@ from ..diagnostics.render import errors
 from . import messages as say
 from .numbered import counted
 from .program import ClauseProgram, NamedClause, program_of
+from .selecting import selected
 from .tables import table_of
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Source
     from cepc_grammar.sql.syntax import CreateTable, FoundClause, PlainSelect, SqlStatement
+
+    from .lower import LoweredClause
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,8 @@ def not_plain(program: SqlProgram) -> list[Diagnostic]:
     places = dict.fromkeys(s.other or s.span for s in (*around, *program.others))
     used = {rows.order.table for rows in program.clauses.rows.values()}
     tables = [table for name, table in program.tables.items() if name in used and _by_position(table)]
-    twice = [name for one in program.statements.values() if one.select for name in _selected_twice(one.select)]
+    selects = ((one.select, program.clauses.clauses[name]) for name, one in program.statements.items())
+    twice = [name for select, clause in selects if select is not None for name in _selected_twice(select, clause)]
     return [
         *(say.no_plain_select(place) for place in places),
         *(say.selected_twice(name) for name in twice),
@@ -103,9 +107,9 @@ def not_plain(program: SqlProgram) -> list[Diagnostic]:
     ]
 
 
-def _selected_twice(select: PlainSelect) -> list[ast.Name]:
+def _selected_twice(select: PlainSelect, clause: LoweredClause) -> list[ast.Name]:
     """What columns of the result are called that another one before them is."""
-    names = [item.column.parts[-1] if item.name is None else item.name for item in select.items]
+    names = [column.written for column in selected(select, clause)]
     folded = [name.text.casefold() for name in names]
     return [name for at, name in enumerate(names) if folded[at] in folded[:at]]
 

@@ -18,6 +18,7 @@ from .syntax import (
     ClauseMeasure,
     CreateTable,
     Definition,
+    EveryColumn,
     MatchRecognize,
     Nothing,
     PatternVariable,
@@ -262,8 +263,14 @@ class SqlBuilder(Builder):
         return "comment", string_value(children[0])
 
     def plain_select(self, _span: Span, children: list[Any]) -> PlainSelect:
-        *items, _table, alias, where = children
-        return PlainSelect(tuple(item for item in items if isinstance(item, SelectItem)), alias, where)
+        *items, _table, alias, where, order, limit = children
+        return PlainSelect(tuple(items), alias, where, order or (), limit)
+
+    def every_column(self, span: Span, children: list[Any]) -> EveryColumn:
+        return EveryColumn(children[0], span)
+
+    def limit(self, _span: Span, children: list[Token]) -> int:
+        return self._whole(children[0])
 
     def select_item(self, _span: Span, children: list[Any]) -> SelectItem:
         return SelectItem(self._reference(children[0]), children[1])

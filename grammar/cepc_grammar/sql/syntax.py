@@ -153,12 +153,22 @@ class SelectItem:
 
 
 @dataclass(frozen=True, slots=True)
-class PlainSelect:
-    """A SELECT of columns around one MATCH_RECOGNIZE; `items` is empty for `*`."""
+class EveryColumn:
+    """`*`, `t.*`."""
 
-    items: tuple[SelectItem, ...]
+    table: ast.Name | None
+    span: Span = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class PlainSelect:
+    """A SELECT of columns around one MATCH_RECOGNIZE."""
+
+    items: tuple[SelectItem | EveryColumn, ...]
     alias: ast.Name | None
     where: ast.Expression | None
+    order: tuple[SortKey, ...]
+    limit: int | None
 
 
 # ---- a text ----------------------------------------------------------------------------------------------------------
