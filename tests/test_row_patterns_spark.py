@@ -125,7 +125,7 @@ def test_intervals_order_rows_and_are_shown(spark: SparkSession) -> None:
         PARTITION BY short ORDER BY wait DESC MEASURES MAX(wait) - LAST(wait) AS since ALL ROWS PER MATCH
         PATTERN (A B+) DEFINE B AS wait < PREV(wait) - INTERVAL '59' MINUTES)"""
     short, hour, day = timedelta(minutes=-3), timedelta(hours=1), timedelta(days=1)
-    expected = [(short, hour * (2 - n), hour * n, 2 - n, [day]) for n in range(3)]
+    expected = [(short, hour * (2 - n), hour * n, 2 - n, (day,)) for n in range(3)]
     assert sorted(rows(cepc.sql(spark, text))) == sorted(expected)
 
 

@@ -110,7 +110,7 @@ class AggregateWriter:
         call = build.call(function, made or [ast.Star(span)], span, running=running)
         return replace(call, among=tuple(ast.Name(name, span) for name in names))
 
-    def row_number(
+    def nth_row(
         self, at: ast.Expression, body: ast.Expression, names: Sequence[str], places: int, span: Span
     ) -> ast.Expression:
         """What is asked of the row of that number, from 0, of all rows of some variables of ours, or of the one so many

@@ -144,7 +144,7 @@ class RowMeasureWriter:
         names = self.aggregates.names(asked.variable)
         count = self.aggregates.call(COUNT.written, [], names, span, running=True)
         at = ast.Binary("-", count, build.whole(asked.offset + 1, span), span)
-        found = self.aggregates.row_number(at, asked.body, names, asked.places, span)
+        found = self.aggregates.nth_row(at, asked.body, names, asked.places, span)
         return build.where(ast.Binary(">", count, build.whole(asked.offset, span), span), found, span)
 
     # ---- names and aggregates ----------------------------------------------------------------------------------------

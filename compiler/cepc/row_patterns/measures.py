@@ -91,7 +91,7 @@ class MeasureWriter:
         at: ast.Expression = build.whole(asked.offset, span)
         if asked.end == "LAST":
             at = ast.Binary("-", count, build.whole(asked.offset + 1, span), span)
-        found = self.aggregates.row_number(at, asked.body, names, asked.places, span)
+        found = self.aggregates.nth_row(at, asked.body, names, asked.places, span)
         return build.where(ast.Binary(">", count, build.whole(asked.offset, span), span), found, span)
 
     def null_of(self, body: ast.Expression, span: Span) -> ast.Expression:
