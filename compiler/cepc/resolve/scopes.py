@@ -113,16 +113,19 @@ class PatternScope:
 
     def of_all_events(self, arguments: Sequence[ast.Expression]) -> PatternScope | None:
         mentioned = (reference for argument in arguments for reference in references(argument))
-        if self.result != "match" or any(map(self._is_of_variable, mentioned)):
+        if self.result != "match" or any(self._of_variable(reference) is not None for reference in mentioned):
             return None
         # in `SUM(x) AS x … HAVING SUM(x) > 1` what is added up is the column, as in SQL
-        returned = {name: e for name, e in (self.columns or {}).items() if name not in self.stream.columns}
-        return replace(self, each=True, columns=None if self.columns is None else returned)
+        returned = self.columns
+        if returned is not None:
+            returned = {name: e for name, e in returned.items() if name not in self.stream.columns}
+        return replace(self, each=True, columns=returned)
 
-    def _is_of_variable(self, reference: ast.Reference) -> bool:
-        """Whether the name begins with a variable, and not with a column of that name."""
+    def _of_variable(self, reference: ast.Reference) -> tuple[Variable, tuple[ast.Name, ...]] | None:
+        """The variable that the name begins with, and the rest of it; None where that is a column."""
         found = self.names.split(reference)
-        return found is not None and (bool(found[1]) or reference.parts[0].text not in self.stream.columns)
+        is_column = found is not None and not found[1] and reference.parts[0].text in self.stream.columns
+        return None if is_column else found
 
     def beside(self, column: Field, places: int) -> Field | None:
         """Over several streams it is of the column that all of them share, for the event may be of any."""
@@ -140,8 +143,8 @@ class PatternScope:
         first, *rest = reference.parts
         if not rest and self.columns is not None and first.text in self.columns:
             return self.columns[first.text]
-        found = self.names.split(reference)
-        if found is not None and self._is_of_variable(reference):
+        found = self._of_variable(reference)
+        if found is not None:
             variable, path = found
             return self._negated(variable, reference.span) or self._column(variable, path, reference)
         if first.text in self.stream.columns:

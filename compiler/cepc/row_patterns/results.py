@@ -44,7 +44,8 @@ def selected_rows(table: Any, select: PlainSelect, clause: LoweredClause) -> Any
 
     from ..writing.order import in_order
 
-    columns, keys = selected(select, clause), ordered(select, clause)
+    columns = selected(select, clause)
+    keys = ordered(select, clause, columns)
     if keys:
         table = table if clause.sorted_by else in_order(table)
         numbers = [sort_key(table.column(place), key) for place, key in keys]

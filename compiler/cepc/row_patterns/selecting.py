@@ -21,6 +21,8 @@ from .lower import KEPT, with_hidden
 from .navigation import RefusedError, is_of_rows
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cepc_grammar.sql.syntax import PlainSelect, SortKey
 
     from .lower import LoweredClause
@@ -29,8 +31,7 @@ if TYPE_CHECKING:
 
 def around(select: PlainSelect, clause: LoweredClause) -> LoweredClause:
     """The clause with the SELECT's WHERE. Raises RefusedError."""
-    selected(select, clause)
-    ordered(select, clause)
+    ordered(select, clause, selected(select, clause))
     if select.where is None:
         return clause
     for node in walk(select.where):
@@ -119,9 +120,11 @@ def selected(select: PlainSelect, clause: LoweredClause) -> list[SelectedColumn]
     return found
 
 
-def ordered(select: PlainSelect, clause: LoweredClause) -> list[tuple[int, SortKey]]:
-    """Which of the columns shown its ORDER BY is of, by their names here or in the clause. Raises RefusedError."""
-    called = {column.called.casefold(): column.place for column in reversed(selected(select, clause))}
+def ordered(select: PlainSelect, clause: LoweredClause, columns: Sequence[SelectedColumn]) -> list[tuple[int, SortKey]]:
+    """Which of the columns shown its ORDER BY is of, by the names of those selected or in the clause. Raises
+    RefusedError.
+    """
+    called = {column.called.casefold(): column.place for column in reversed(columns)}
 
     def place(key: SortKey) -> int:
         known = called.get(key.column.parts[0].text.casefold()) if len(key.column.parts) == 1 else None

@@ -5,6 +5,7 @@ An event is named by its place among these, for one match may have it under anot
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,25 +30,35 @@ class EventsOfMatches:
 
     def __init__(self, matches: Matches, evaluator: Evaluator) -> None:
         self._names, self._evaluator = matches.names, evaluator
-        self._variables = matches.variables.T
-        self.positions = matches.positions.T.ravel()
+        self._positions, self._variables = matches.positions.T, matches.variables.T
 
     def __len__(self) -> int:
-        return len(self.positions)
+        return self._positions.size
+
+    @cached_property
+    def positions(self) -> Ints:
+        return self._positions.ravel()
 
     def are_bound(self, among: Sequence[str]) -> Bools:
-        """Which of them are bound to one of these variables; all if none is named."""
+        """Which of them are bound to one of these variables; all where none is named, here and below."""
         if not among:
             return np.ones(len(self), dtype=np.bool_)
         return np.isin(self._variables, [i for i, name in enumerate(self._names) if name in among]).ravel()
 
-    def lists(self, among: Sequence[str]) -> Lists:
-        """The places of those that are bound to one of these variables, of all if none is named."""
-        matches, length = self._variables.shape
+    def counts(self, among: Sequence[str]) -> Ints:
+        """How many of each match are bound to one of these variables."""
         if not among:
-            return Lists(np.full(matches, length), np.arange(len(self)))
+            return np.full(len(self._variables), self._variables.shape[1])
+        return self._in_each_match(self.are_bound(among))
+
+    def lists(self, among: Sequence[str]) -> Lists:
+        """The places of those."""
         own = self.are_bound(among)
-        return Lists(own.reshape(matches, length).sum(axis=1, dtype=np.int64), np.flatnonzero(own))
+        return Lists(self._in_each_match(own), np.flatnonzero(own))
+
+    def _in_each_match(self, own: Bools) -> Ints:
+        counts: Ints = own.reshape(self._variables.shape).sum(axis=1, dtype=np.int64)
+        return counts
 
     def variables(self, places: Ints) -> Any:
         """The name of the variable that each of some events is bound to."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,7 +15,7 @@ from ..results.as_columns import ResultOverflowError
 from ..results.having import kept
 from ..sql.aggregate_texts import aggregate_text, cure
 from ..sql.evaluate import evaluate
-from ..sql.expression import Aggregate, Call, aggregates, children, fields_outside_aggregates
+from ..sql.expression import Aggregate, Call, aggregates, fields_outside_aggregates, outside_aggregates
 from ..sql.types import Array, is_float, to_arrow
 from .lists import BoundLists, aggregated, different, numbers, sums
 from .match_events import EventsOfMatches
@@ -168,6 +169,8 @@ class MatchValues:
             if self._matches.number is None:
                 raise ValueError(f"the matches of {self._query.name} have no numbers")
             return self._matches.number, None
+        if aggregate.argument is None and aggregate.variable is None:
+            return self._every.counts(aggregate.among), None
         lists, evaluator = self._lists(aggregate)
         if aggregate.argument is None:
             return lists.counts, None
@@ -227,17 +230,14 @@ class EventValues(MatchValues):
 
 def asked_by_element(expression: Expression) -> frozenset[Aggregate]:
     """The arrays in it of which it asks for elements, `COLLECT(x)[i]`, and for nothing else."""
-    picked, whole, stack = set[Aggregate](), set[Aggregate](), [expression]
-    while stack:
-        match stack.pop():
-            case Call("item" | "element_at", (Aggregate(by=None, type=Array()) as array, index)):
-                picked.add(array)
-                stack.append(index)
-            case Aggregate() as other:
-                whole.add(other)
-            case node:
-                stack.extend(children(node))
-    return frozenset(picked - whole)
+    asked, by_element = Counter[Aggregate](), Counter[Aggregate]()
+    for node in outside_aggregates(expression):
+        match node:
+            case Call("item" | "element_at", (Aggregate(by=None, type=Array()) as array, _)):
+                by_element[array] += 1
+            case Aggregate():
+                asked[node] += 1
+    return frozenset(array for array, times in by_element.items() if times == asked[array])
 
 
 def _shared(column: Any) -> Any:

@@ -209,28 +209,24 @@ def fields(expression: Expression) -> tuple[Field, ...]:
     return tuple(dict.fromkeys(node for node in walk(expression) if isinstance(node, Field)))
 
 
-def fields_outside_aggregates(expression: Expression) -> tuple[Field, ...]:
-    """The different fields in it but those that aggregates add up, in the order of first mention."""
-    stack, found = [expression], dict[Field, None]()
+def outside_aggregates(expression: Expression) -> Iterator[Expression]:
+    """As `walk`, but for what aggregates add up."""
+    stack = [expression]
     while stack:
         node = stack.pop()
-        if isinstance(node, Field):
-            found[node] = None
-        elif not isinstance(node, Aggregate):
+        yield node
+        if not isinstance(node, Aggregate):
             stack.extend(reversed(children(node)))
-    return tuple(found)
+
+
+def fields_outside_aggregates(expression: Expression) -> tuple[Field, ...]:
+    """The different fields in it but those that aggregates add up, in the order of first mention."""
+    return tuple(dict.fromkeys(node for node in outside_aggregates(expression) if isinstance(node, Field)))
 
 
 def aggregates(expression: Expression) -> tuple[Aggregate, ...]:
     """The different aggregates in it, in the order of first mention; not the VARIABLE() that one of them adds up."""
-    stack, found = [expression], dict[Aggregate, None]()
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Aggregate):
-            found[node] = None
-        else:
-            stack.extend(reversed(children(node)))
-    return tuple(found)
+    return tuple(dict.fromkeys(node for node in outside_aggregates(expression) if isinstance(node, Aggregate)))
 
 
 def variables(expression: Expression) -> tuple[str, ...]:
