@@ -14,6 +14,7 @@ from cepc.passes.strategy import strategy
 from cepc.shared_plans import Options, plan_shared
 from cepc_runtime.plan.strategy import has_neighbours
 from tests.equivalence import Refused, answered, by_engine, by_oracle, compile_text, same
+from tests.growing import one_after_the_other
 from tests.programs import Case, Make, beside_itself, between_neighbours, cases
 from tests.properties import NOTHING, Seen, hold
 
@@ -50,6 +51,15 @@ KINDS: dict[str, Make] = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_equal_the_oracles(kind: str) -> None:
+    hold(kind, KINDS[kind], lambda case, _chance: compare(case, interpreted=True))
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.startswith("AFTER MATCH")])
+def test_matches_that_are_followed_one_after_the_other_are_the_oracles(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As those are that would be too many to grow together."""
+    one_after_the_other(monkeypatch)
     hold(kind, KINDS[kind], lambda case, _chance: compare(case, interpreted=True))
 
 

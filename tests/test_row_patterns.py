@@ -29,6 +29,7 @@ from cepc_grammar.sql.parser import parse_sql
 
 from . import row_pattern_clauses as clauses
 from . import row_pattern_oracle as sql
+from .growing import one_after_the_other
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -135,6 +136,14 @@ def test_random_clauses_have_the_rows_that_sql_says(kind: str, seed: int, number
     assert compared > number * 2 / 3
     assert count > 2 * compared
     assert empty < compared / 2
+
+
+@pytest.mark.parametrize("kind", ["any", "perhaps no rows"])
+def test_matches_that_are_followed_one_after_the_other_are_those_that_sql_says(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one_after_the_other(monkeypatch)
+    test_random_clauses_have_the_rows_that_sql_says(kind, 9, 40)
 
 
 def test_a_bound_in_time_is_one_of_the_search() -> None:

@@ -28,6 +28,7 @@ from cepc_runtime.kernel import machine_code
 from cepc_runtime.sql.evaluate import EvaluationError
 from cepc_runtime.streaming.ticks import END
 from tests.equivalence import Refused, compile_text
+from tests.growing import EVERY, grow_together
 from tests.properties import case_numbers
 from tests.test_streaming import Bucket
 
@@ -236,13 +237,15 @@ def listed(matches: Iterable[Matches]) -> list[tuple[list[int], list[int]]]:
     )
 
 
-def grown(found: Enumerator) -> list[tuple[list[int], list[int]]] | None:
-    """None where a condition cannot be evaluated."""
+def grown(found: Enumerator, together: int = EVERY) -> list[tuple[list[int], list[int]]] | None:
+    """None where a condition cannot be evaluated. No more than so many partial matches grow together."""
     assert found.query.after is not None
-    try:
-        return listed(found.grown(found.query.after))
-    except EvaluationError:
-        return None
+    with pytest.MonkeyPatch.context() as limited:
+        grow_together(limited, together)
+        try:
+            return listed(found.grown(found.query.after))
+        except EvaluationError:
+            return None
 
 
 def compare(text: str, table: Any, chance: Random, seen: Counter[str]) -> None:
@@ -275,6 +278,7 @@ def compare(text: str, table: Any, chance: Random, seen: Counter[str]) -> None:
         seen["loops"] += walk.loops
         seen["matches of loops"] += len(expected) * walk.loops
     assert listed(found.matches()) == expected, (text, table.to_pylist())
+    assert grown(found, together=0) == expected, (text, table.to_pylist())
 
 
 def small_pieces(chance: Random, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -318,6 +322,27 @@ def test_matches_that_are_walked_are_those_that_grow(monkeypatch: pytest.MonkeyP
     assert min(seen["tests of the one before"], seen["tests of the first"]) > 0.075 * seen["queries"], seen
     assert seen["gaps"] > 0.05 * seen["queries"], seen
     assert seen["matches"] > seen["queries"], seen
+
+
+WAYS = {
+    "three loops": ("SEQ(ANY+ a, ANY+ b, ANY+ c, ANY d)", [498, 1, 1, 1]),
+    "the shortest first": ("SEQ(ANY+? a, ANY+ b, ANY+? c, ANY d)", [1, 498, 1, 1]),
+    "alternatives": ("SEQ(OR(A a, ANY b)+, ANY c, ANY d)", [499, 0, 1, 1]),
+    "several derivations of one match": ("SEQ((ANY+ a)+, ANY b, ANY c, ANY d)", [498, 1, 1, 1]),
+}
+
+
+@pytest.mark.parametrize(("pattern", "bound"), WAYS.values(), ids=WAYS.keys())
+def test_where_events_can_be_bound_in_many_ways_the_preferred_one_is_followed(pattern: str, bound: list[int]) -> None:
+    """All ways together are millions, or cannot be counted."""
+    query = f"{pattern} WHERE (LAST(a).x + FIRST(d).x) % 3 = 1 SELECT CONTIGUOUS"
+    text = after_match(query, "PAST LAST EVENT", "UNBOUNDED")
+    found = enumerator(text, column_table({"x": [0] * 500 + [4]}), 1 << 16)
+    walk = found.walk()
+    assert isinstance(walk, NoWalk), walk
+    matches = [match for some in found.matches() for match in some.variables.T.tolist()]
+    assert [[match.count(v) for v in range(len(bound))] for match in matches] == [bound]
+    assert found._means.budget.partial < 40 * 501
 
 
 @pytest.mark.parametrize("select", ["CONTIGUOUS", "NEXT"])

@@ -14,7 +14,7 @@ import numpy as np
 from ..cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from .pattern import Numbers
     from .timeline import Bools, Ints
@@ -133,25 +133,26 @@ class Path:
 
     def every(self, binds: Bools, start: Ints | None, stop: Ints | None) -> tuple[Ints, Ints]:
         """All such events in order: how many each row has, and their positions, row by row."""
-        if self.length == 0:
-            return np.zeros(self.count, dtype=np.int64), np.empty(0, dtype=np.int64)
-        fits = np.empty((self.count, self.length), dtype=np.bool_)
-        positions = np.empty((self.count, self.length), dtype=np.int64)
-        for depth in range(self.length):
-            edges, positions[:, depth] = self.level(depth)
-            fits[:, depth] = binds[edges] & _inside(depth, start, stop, self.count)
-        return fits.sum(axis=1, dtype=np.int64), positions[fits]
+        fits = binds[self.edges()]
+        depths = np.arange(self.length)[:, None]
+        if start is not None:
+            fits &= start <= depths
+        if stop is not None:
+            fits &= depths < stop
+        return fits.sum(axis=0, dtype=np.int64), self.positions().T[fits.T]
 
     def positions(self) -> Ints:
         """All events: one row for each depth."""
-        return np.array([self.level(depth)[1] for depth in range(self.length)], dtype=np.int64).reshape(
-            self.length, self.count
-        )
+        return np.array([positions for _, positions in self._all()], dtype=np.int64).reshape(self.length, self.count)
 
     def edges(self) -> Numbers:
-        return np.array([self.level(depth)[0] for depth in range(self.length)], dtype=np.int32).reshape(
-            self.length, self.count
-        )
+        return np.array([edges for edges, _ in self._all()], dtype=np.int32).reshape(self.length, self.count)
+
+    def _all(self) -> Iterable[tuple[Numbers, Ints]]:
+        """The levels from the oldest to the newest."""
+        if self.length:
+            self.level(0)
+        return reversed(self._levels)
 
 
 def _inside(depth: int, start: Ints | None, stop: Ints | None, count: int) -> Bools:

@@ -117,7 +117,7 @@ class Extension:
         reaching: Timeline,
     ) -> None:
         self.pattern, self.timeline, self.checks, self.guards = pattern, timeline, checks, guards
-        self._span, self._selection, self._keeps_excluded = span, selection, keeps_excluded
+        self._span, self._selection, self.keeps_excluded = span, selection, keeps_excluded
         self._reaching = reaching
         self._leaves_hopeless = selection is None or not pattern.positions.ambiguous
         letters = sorted({edge.letter for edge in pattern.edges})
@@ -156,7 +156,7 @@ class Extension:
         last = block.position[rows]
         over = self.timeline.instant_end[last]
         low, high = (last + 1, over) if edge.tie else (over, high[rows])
-        return low, high if self._keeps_excluded else self.guards.cut(edge, high, block, rows)
+        return low, high if self.keeps_excluded else self.guards.cut(edge, high, block, rows)
 
     def _range(self, rows: Ints, number: int, low: Ints, high: Ints) -> Ranges:
         letter = self.pattern.edges[number].letter
@@ -209,7 +209,7 @@ class Extension:
             undecided = bits if undecided is None else undecided | bits
         tracks = self._tracks(candidates, parent)
         prefix = None if self._selection is None else self._selection.prefixes(candidates, parent)
-        excluded = self._excluded(candidates, parent) | spared if self._keeps_excluded else None
+        excluded = self._excluded(candidates, parent) | spared if self.keeps_excluded else None
         return MatchBlock(
             depth, parent, above, candidates.edge, position, first, end, tracks, memory, undecided, prefix=prefix,
             excluded=excluded,
@@ -248,7 +248,7 @@ class Extension:
             above, position = candidates.above[rows], candidates.position[rows]
             old = None if before is None else before[:, rows]
             new = None if memory is None else memory[:, rows]
-            failed = np.zeros(len(rows), dtype=np.bool_) if self._keeps_excluded else None
+            failed = np.zeros(len(rows), dtype=np.bool_) if self.keeps_excluded else None
             passed, undecided = self.checks.admit(Extended(number, parent, above, position, old, new), spared=failed)
             if failed is not None:
                 spared[rows] = failed
