@@ -17,9 +17,9 @@ from tests.gloria_brute_force import lightest
 
 from cepc.passes.gloria import PAPER, Breadth, GloriaBudget, Optimizer, PaperModel, Query, share
 from cepc.passes.gloria.graph import GloriaGraph, Pruning, build
-from cepc.passes.gloria.search import Path, parts, path_search, search, unshared
+from cepc.passes.gloria.search import GraphPath, parts, path_search, search, unshared
 from cepc.passes.gloria.template import template_of
-from cepc.passes.pattern import Event, Pattern
+from cepc.passes.pattern import Event, PlannedPattern
 from cepc_grammar.pattern import Or, Repeat, Seq
 
 RATES = [1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 30.0, 100.0]
@@ -61,11 +61,11 @@ def sequences(chance: random.Random) -> tuple[list[list[int]], dict[int, float]]
     return queries, {letter: chance.choice(RATES) for letter in range(20)}
 
 
-def kleene(chance: random.Random) -> list[Pattern]:
+def kleene(chance: random.Random) -> list[PlannedPattern]:
     """Parts of one or two sequences that have up to two Kleene operators, nested or not, and optional events."""
 
-    def with_kleene() -> list[Pattern]:
-        found: list[Pattern] = [Event(letter, "v") for letter in range(7)]
+    def with_kleene() -> list[PlannedPattern]:
+        found: list[PlannedPattern] = [Event(letter, "v") for letter in range(7)]
         for _ in range(chance.randint(0, 2)):
             first = chance.randint(0, len(found) - 2)
             last = chance.randint(first + 1, min(first + 3, len(found)))
@@ -73,7 +73,7 @@ def kleene(chance: random.Random) -> list[Pattern]:
         return found
 
     bases = [with_kleene() for _ in range(chance.randint(1, 2))]
-    patterns: list[Pattern] = []
+    patterns: list[PlannedPattern] = []
     for i in range(chance.randint(2, 5)):
         base = chance.choice(bases)
         first = chance.randint(0, min(2, len(base) - 2))
@@ -86,10 +86,10 @@ def kleene(chance: random.Random) -> list[Pattern]:
     return patterns
 
 
-def parting(chance: random.Random) -> list[Pattern]:
+def parting(chance: random.Random) -> list[PlannedPattern]:
     """Sequences through layers of two types each, which meet and part again."""
     layers = chance.randint(3, 5)
-    patterns: list[Pattern] = []
+    patterns: list[PlannedPattern] = []
     for i in range(chance.randint(3, 6)):
         way = [2 * layer + (chance.random() < 0.35) for layer in range(layers)]
         first = chance.randint(0, 1)
@@ -99,7 +99,7 @@ def parting(chance: random.Random) -> list[Pattern]:
     return patterns
 
 
-def named(patterns: list[Pattern]) -> list[Query]:
+def named(patterns: list[PlannedPattern]) -> list[Query]:
     return [Query(f"q{i}", pattern) for i, pattern in enumerate(patterns)]
 
 
@@ -120,7 +120,7 @@ def of_sequences(workloads: int) -> list[str]:
     ]
 
 
-def of_graphs(name: str, make: Callable[[random.Random], list[Pattern]], workloads: int) -> list[str]:
+def of_graphs(name: str, make: Callable[[random.Random], list[PlannedPattern]], workloads: int) -> list[str]:
     tallies = {
         what: Tally()
         for what in (
@@ -154,7 +154,7 @@ def of_graphs(name: str, make: Callable[[random.Random], list[Pattern]], workloa
     return [tally.line(f"{name}: {what}") for what, tally in tallies.items()]
 
 
-def weight(graph: GloriaGraph, path: Path) -> float:
+def weight(graph: GloriaGraph, path: GraphPath) -> float:
     return graph.weigher.total({pool: graph.pools[pool].nodes[node] for pool, node in path.items()})
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cepc.passes.gloria import Query
-from cepc.passes.pattern import Event, Pattern
+from cepc.passes.pattern import Event, PlannedPattern
 from cepc_grammar.pattern import Repeat, Seq
 
 SHARED = 4  # types in the shared sequence
@@ -24,7 +24,7 @@ class Made:
     """A query and its window in minutes; the window slides by 5."""
 
     name: str
-    pattern: Pattern
+    pattern: PlannedPattern
     kleene: bool
     minutes: int
 
@@ -87,7 +87,7 @@ def workload(
         is_kleene = kleene_every > 0 and number % kleene_every == kleene_every - 1
         first = 0 if whole else chance.randint(0, shared - 2)
         last = shared if whole else chance.randint(first + 2, shared)
-        common: list[Pattern] = [kleene(inner, nesting)] if is_kleene else []
+        common: list[PlannedPattern] = [kleene(inner, nesting)] if is_kleene else []
         common += events(sequence[first:last])
         private = []
         for _ in range(2):
@@ -104,7 +104,7 @@ def mixed(queries: int, seed: int = 0, *, length: int = 3, nesting: int = 1) -> 
     return workload(queries, SEQ_TO_KLEENE + 1, seed, length=length, nesting=nesting)
 
 
-def kleene(letters: Sequence[int], nesting: int) -> Pattern:
+def kleene(letters: Sequence[int], nesting: int) -> PlannedPattern:
     """`SEQ(T0, SEQ(T1, SEQ(T2, T3)+)+)+`: each outer operator adds a type in front."""
     if nesting == 1:
         return Repeat(Seq(tuple(events(letters))) if len(letters) > 1 else event(letters[0]), 1, None)
@@ -119,7 +119,7 @@ def event(letter: int) -> Event:
     return Event(letter, f"T{letter}")
 
 
-def written(pattern: Pattern) -> str:
+def written(pattern: PlannedPattern) -> str:
     """The pattern as text, of the forms that occur here."""
     match pattern:
         case Event(_, variable):

@@ -21,16 +21,18 @@ from tests.weave_baselines import bitset_edges
 
 from cepc.passes.weave.edges import TooManyTerms, count, edges_of
 from cepc.passes.weave.share import PaperModel, share, unshared
-from cepc.passes.weave.windows import Window
+from cepc.passes.weave.windows import PeriodicWindow
 
 
-def windows(queries: int, slides: Sequence[int], fragments: bool, seed: int = 0) -> list[Window]:
+def windows(queries: int, slides: Sequence[int], fragments: bool, seed: int = 0) -> list[PeriodicWindow]:
     """Windows of random slides, over one to ten of them, or over a part more with fragments."""
     chance = random.Random(seed)
     made = []
     for _ in range(queries):
         slide = chance.choice(slides)
-        made.append(Window(slide * chance.randint(1, 10) + (chance.randrange(slide) if fragments else 0), slide))
+        made.append(
+            PeriodicWindow(slide * chance.randint(1, 10) + (chance.randrange(slide) if fragments else 0), slide)
+        )
     return made
 
 
@@ -51,8 +53,8 @@ def counting(ticks: int, rounds: int) -> list[str]:
     """One line for each set of windows: its composite slide and the bit set's time as a multiple of F1's."""
     lines = [f"{'windows':<28}{'n':>5}{'composite slide':>18}{'F1 ms':>10}{'bit set / F1':>14}"]
     sets = {
-        "slides 1 to n": [[Window(s, s) for s in range(2, n)] for n in (10, 14, 17, 40)],
-        "primes": [[Window(p, p) for p in primes(n)] for n in (12, 18, 20, 1000)],
+        "slides 1 to n": [[PeriodicWindow(s, s) for s in range(2, n)] for n in (10, 14, 17, 40)],
+        "primes": [[PeriodicWindow(p, p) for p in primes(n)] for n in (12, 18, 20, 1000)],
         "any, with fragments": [windows(n, range(2, 40), fragments=True) for n in (2, 4, 6)],
     }
     for name, choices in sets.items():
@@ -61,7 +63,7 @@ def counting(ticks: int, rounds: int) -> list[str]:
     return lines
 
 
-def _counted(chosen: list[Window], ticks: int, rounds: int) -> str:
+def _counted(chosen: list[PeriodicWindow], ticks: int, rounds: int) -> str:
     length = lcm(*(w.slide for w in chosen))
     shown = f"{length:>18}" if length < 10**15 else f"{f'10^{len(str(length)) - 1}':>18}"
     try:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from cepc import model
 from cepc.automaton.bound import MAX_STATES, surely_within
-from cepc.automaton.deterministic import Selection, TooManyStates, deterministic
+from cepc.automaton.deterministic import SelectionName, TooManyStates, deterministic
 from cepc.automaton.gaps import NotCounted
 from cepc.automaton.letters import Letters
 from cepc.automaton.positions import Built, PatternTooLarge, positions_of
@@ -118,7 +118,7 @@ def test_both_automata_find_the_matches(pattern: model.Pattern, stream: str, exp
     assert count(automaton, made.letters.all(), events(stream)) == expected
 
 
-SELECTED: list[tuple[str, Selection, model.Pattern, str, int]] = [
+SELECTED: list[tuple[str, SelectionName, model.Pattern, str, int]] = [
     ("CONTIGUOUS skips nothing", "CONTIGUOUS", seq(A, B), "abcacb", 1),
     ("CONTIGUOUS counts the factors of a run", "CONTIGUOUS", plus(A), "aaa", 6),
     ("a complete match stays whatever follows", "CONTIGUOUS", seq(A, B), "abcccc", 1),
@@ -140,7 +140,7 @@ SELECTED: list[tuple[str, Selection, model.Pattern, str, int]] = [
     ("select", "pattern", "stream", "expected"), [c[1:] for c in SELECTED], ids=[c[0] for c in SELECTED]
 )
 def test_what_may_not_be_skipped_drops_what_is_counted(
-    select: Selection, pattern: model.Pattern, stream: str, expected: int
+    select: SelectionName, pattern: model.Pattern, stream: str, expected: int
 ) -> None:
     made = make(pattern)
     automaton = deterministic(made.built.positions, made.letters, select=select).automaton
@@ -213,9 +213,9 @@ outermost = st.one_of(
 streams = st.lists(st.sampled_from(["a", "b", "c", "(ab)", "(ac)", "(aab)", "(bc)"]), max_size=6).map("".join)
 
 
-@given(outermost, st.sampled_from(get_args(Selection)))
+@given(outermost, st.sampled_from(get_args(SelectionName)))
 @settings(max_examples=portion(100))
-def test_an_automaton_is_no_larger_than_its_positions_tell(pattern: model.Pattern, select: Selection) -> None:
+def test_an_automaton_is_no_larger_than_its_positions_tell(pattern: model.Pattern, select: SelectionName) -> None:
     """Before states with the same future are merged."""
     try:
         made = make(pattern)

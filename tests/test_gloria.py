@@ -31,11 +31,10 @@ from cepc.passes.gloria.cost import CostModel, Members
 from cepc.passes.gloria.graph import GloriaGraph, Pruning, build
 from cepc.passes.gloria.nodes import Generator, options_of
 from cepc.passes.gloria.places import write
-from cepc.passes.gloria.search import Path as GraphPath
-from cepc.passes.gloria.search import eliminate, parts, path_search, search
+from cepc.passes.gloria.search import GraphPath, eliminate, parts, path_search, search
 from cepc.passes.gloria.template import Template, bits, template_of
 from cepc.passes.gloria.weights import ALONE, Node, Weigher
-from cepc.passes.pattern import Event, Pattern, events
+from cepc.passes.pattern import Event, PlannedPattern, events
 from cepc_grammar.pattern import And, Not, Or, Repeat, Seq
 from cepc_runtime.plan.sharing import Member, SharedStates
 from tests.gloria_brute_force import lightest, lightest_cycle
@@ -57,19 +56,19 @@ def event(name: str) -> Event:
     return Event(letter(name), name.lower())
 
 
-def seq(*elements: str | Pattern) -> Pattern:
+def seq(*elements: str | PlannedPattern) -> PlannedPattern:
     """`seq("AB", plus(...))`: each letter of a text is one event."""
-    found: list[Pattern] = []
+    found: list[PlannedPattern] = []
     for e in elements:
         found += [event(name) for name in e] if isinstance(e, str) else [e]
     return found[0] if len(found) == 1 else Seq(tuple(found))
 
 
-def plus(*elements: str | Pattern) -> Pattern:
+def plus(*elements: str | PlannedPattern) -> PlannedPattern:
     return Repeat(seq(*elements), 1, None)
 
 
-def queries(*patterns: str | Pattern, columns: int = 1) -> list[Query]:
+def queries(*patterns: str | PlannedPattern, columns: int = 1) -> list[Query]:
     return [Query(f"q{i}", seq(p), columns) for i, p in enumerate(patterns, 1)]
 
 
@@ -286,7 +285,7 @@ A_B = plus("AB")
 NESTED = plus("C", A_B, "D")
 
 
-def kleene_graph(patterns: list[Pattern], pruning: Pruning, breadth: Breadth = PAPER) -> GloriaGraph:
+def kleene_graph(patterns: list[PlannedPattern], pruning: Pruning, breadth: Breadth = PAPER) -> GloriaGraph:
     return build(template_of(queries(*patterns)), PaperModel(RATES), GloriaBudget(breadth=breadth), pruning)
 
 
@@ -411,7 +410,7 @@ def test_earlier_snapshots_are_kept_through_a_kleene_sub_pattern() -> None:
         (seq("A", And((event("B"), event("C"))), "D"), "AB BD"),
     ],
 )
-def test_the_transitions_of_a_pattern(pattern: Pattern, transitions: str) -> None:
+def test_the_transitions_of_a_pattern(pattern: PlannedPattern, transitions: str) -> None:
     written = write(pattern, "q")
     names = [ALPHABET[t.letters[0]] for t in written.types]
     assert sorted(names[s.source] + names[s.target] for s in written.steps) == transitions.split()
@@ -425,7 +424,7 @@ def test_a_guarded_transition_is_another() -> None:
 
 
 def test_an_and_is_not_shared_but_what_is_beside_it_is() -> None:
-    both: Pattern = And((event("B"), event("C")))
+    both: PlannedPattern = And((event("B"), event("C")))
     plan = share(queries(seq("XYZ", both), seq("XYZ", both)), EngineModel())
     assert [s.members[0][1:] for s in plan.shared] == [
         (WrittenPlace(0), WrittenPlace(1)),
@@ -449,7 +448,7 @@ def test_a_circle_that_no_kleene_operator_makes_is_cut() -> None:
 
 def test_copies_of_an_and_are_types_of_their_own_and_make_no_circle() -> None:
     """(AND AND){2}: with one type for both copies the step from the second AND back to the first would be a circle."""
-    both: Pattern = And((event("B"), event("C")))
+    both: PlannedPattern = And((event("B"), event("C")))
     template = template_of(queries(seq(Repeat(seq(both, both), 0, 2), "A"), "A"))
     assert len(set(template.patterns[0].types)) == 5
     assert all(link.before < link.after for link in template.links)
@@ -540,11 +539,11 @@ LETTERS = 6
 
 
 @st.composite
-def patterns(draw: st.DrawFn) -> Pattern:
+def patterns(draw: st.DrawFn) -> PlannedPattern:
     """A part of A … F, mostly in order, some of it optional or under Kleene operators, perhaps with a private end."""
     first = draw(st.integers(0, 2))
     last = draw(st.integers(first + 2, LETTERS))
-    elements: list[Pattern] = [Event(i, "v") for i in range(first, last)]
+    elements: list[PlannedPattern] = [Event(i, "v") for i in range(first, last)]
     if draw(st.integers(0, 3)) == 0:
         elements[:2] = reversed(elements[:2])
     for _ in range(draw(st.integers(0, 2))):
@@ -649,7 +648,7 @@ def test_a_kleene_sub_graph_gets_the_best_of_all_plans(rate: list[int], count: i
     6.1).
     """
     by_letter = {i: float(r) for i, r in enumerate(rate)}
-    pattern: Pattern = Repeat(Seq(tuple(Event(i, "v") for i in by_letter)), 1, None)
+    pattern: PlannedPattern = Repeat(Seq(tuple(Event(i, "v") for i in by_letter)), 1, None)
     best = lightest_cycle(list(by_letter), by_letter, count)
     for breadth in (PAPER, Breadth()):
         plan = share(
@@ -704,7 +703,7 @@ def test_the_engine_shares_a_row_operation_wherever_it_can() -> None:
 
 
 def test_a_basis_pays_for_many_columns_and_long_runs() -> None:
-    patterns: list[Pattern] = [seq("X", A_B, "Y")] * 10
+    patterns: list[PlannedPattern] = [seq("X", A_B, "Y")] * 10
     model = EngineModel(rates(X=1, Y=1, A=1000, B=1000))
     few, many = share(queries(*patterns[:2]), model), share(queries(*patterns, columns=100), model)
     assert not [s for s in few.shared if isinstance(s.snapshot, BasisColumns)]
@@ -717,7 +716,7 @@ def test_a_basis_pays_for_many_columns_and_long_runs() -> None:
     assert not [s for s in share(queries(*patterns, columns=100), often).shared if isinstance(s.snapshot, BasisColumns)]
 
 
-RUNS: dict[str, tuple[Pattern, dict[str, float]]] = {
+RUNS: dict[str, tuple[PlannedPattern, dict[str, float]]] = {
     "what comes before": (seq("X", A_B), {"AB": 3}),
     "what comes just before": (seq("XY", A_B), {"AB": 7}),
     "what comes after": (seq(A_B, "Y"), {"AB": 7}),
@@ -733,7 +732,7 @@ RUNS: dict[str, tuple[Pattern, dict[str, float]]] = {
 
 
 @pytest.mark.parametrize(("pattern", "expected"), RUNS.values(), ids=RUNS)
-def test_runs_of_a_kleene_sub_pattern_end_with(pattern: Pattern, expected: dict[str, float]) -> None:
+def test_runs_of_a_kleene_sub_pattern_end_with(pattern: PlannedPattern, expected: dict[str, float]) -> None:
     """What a basis costs depends on it."""
     model = EngineModel(rates(A=1000, B=2000, C=40, E=1, F=2, X=3, Y=7, Z=100))
     template = template_of(queries(pattern, pattern))

@@ -12,14 +12,14 @@ from bench.gloria_workloads import FREQUENT, RARE, SHARED, Workload, mixed, work
 
 from cepc.api import check_text
 from cepc.passes.gloria import PaperModel, Query, share
-from cepc.passes.pattern import Pattern, events, pattern_of
+from cepc.passes.pattern import PlannedPattern, events, pattern_of
 from cepc.planning import plan_program
 from cepc_grammar.pattern import Repeat, Seq
 
 ROOT = Path(__file__).parent.parent
 
 
-def depth(pattern: Pattern) -> int:
+def depth(pattern: PlannedPattern) -> int:
     match pattern:
         case Repeat(body):
             return 1 + depth(body)

@@ -1,4 +1,4 @@
-"""One word for one thing: class names are unique, and docs/glossary.md has the words."""
+"""One word for one thing: names of types are unique, and docs/glossary.md has the words."""
 
 from __future__ import annotations
 
@@ -20,23 +20,54 @@ pytestmark = pytest.mark.xdist_group("sources")
 ROOT = Path(__file__).parent.parent
 SOURCES = ("grammar/cepc_grammar", "compiler/cepc", "runtime/cepc_runtime", "stdlib/cepc_stdlib")
 
-# Their classes stand for the same things at three stages. Others write `ast.Query`, `model.Event`, `written.Event`.
+# Their types stand for the same things at three stages. Others write `ast.Query`, `model.Event`, `written.Event`.
 STAGES = ("grammar/cepc_grammar/ast.py", "compiler/cepc/model.py", "compiler/cepc/resolve/written.py")
 
 SHARED_NAMES = {
     "CostModel": "each optimiser follows a paper, in a package of its own, which has the paper's words",
     "EngineModel": "the same, and the model of our own engine in which passes are compared",
     "PaperModel": "the same",
+    "Pattern": "the same",
     "Query": "the same",
 }
 
+# To be renamed in the engines' inner loops, so that each says what is inside; nothing is added here.
+STILL_SHARED = {
+    "Bools": ("enumerate/timeline.py", "numbers/columns.py"),
+    "Bound": ("enumerate/condition.py", "kernel/lanes.py"),
+    "Column": ("enumerate/lists.py", "kernel/lanes.py"),
+    "Form": ("kernel/arguments.py", "spark/forms.py"),
+    "Ints": ("enumerate/timeline.py", "numbers/columns.py"),
+    "Number": ("kernel/exact.py", "panes/shared_panes.py"),
+    "Numbers": ("enumerate/pattern.py", "kernel/tables.py"),
+    "Place": (
+        "enumerate/condition.py",
+        "enumerate/walk/formulas.py",
+        "kernel/shared_lanes.py",
+        "spark/streaming/run.py",
+    ),
+    "Report": ("running/local.py", "spark/streaming/run.py"),
+}
 
-def classes(path: Path) -> Iterator[str]:
-    yield from (node.name for node in nodes(path) if isinstance(node, ast.ClassDef))
+
+def types(path: Path) -> Iterator[str]:
+    """The names of its classes and type aliases. What is a TypeVar stands for any type, and is its module's own."""
+    for node in nodes(path):
+        match node:
+            case ast.ClassDef(name=name):
+                yield name
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if is_alias(name, value):
+                yield name
+
+
+def is_alias(name: str, value: ast.expr) -> bool:
+    """No variable and no constant of ours begins with a capital and goes on in small letters."""
+    is_type_variable = isinstance(value, ast.Call) and ast.unparse(value.func) == "TypeVar"
+    return name[0].isupper() and not name.isupper() and not is_type_variable
 
 
 def places() -> dict[str, list[str]]:
-    """By name of a class, the modules that define it, but for the stages'; names with an underscore are a module's
+    """By name of a type, the modules that define it, but for the stages'; names with an underscore are a module's
     own.
     """
     found: defaultdict[str, list[str]] = defaultdict(list)
@@ -44,21 +75,26 @@ def places() -> dict[str, list[str]]:
         for path in sorted((ROOT / source).rglob("*.py")):
             module = str(path.relative_to(ROOT))
             if module not in STAGES:
-                for name in classes(path):
+                for name in types(path):
                     if not name.startswith("_"):
                         found[name].append(module)
     return found
 
 
-def test_a_class_name_is_defined_once() -> None:
+def test_the_name_of_a_type_is_defined_once() -> None:
     twice = {name: modules for name, modules in places().items() if len(modules) > 1}
-    assert {name: modules for name, modules in twice.items() if name not in SHARED_NAMES} == {}
+    shared = {name: modules for name, modules in twice.items() if name not in SHARED_NAMES}
+    assert {name: tuple(of_package(module) for module in modules) for name, modules in shared.items()} == STILL_SHARED
     assert SHARED_NAMES.keys() - twice.keys() == set()
 
 
-def test_names_of_the_stages_are_written_with_their_module_where_another_class_has_them() -> None:
+def of_package(module: str) -> str:
+    return module.split("/", 2)[2]
+
+
+def test_names_of_the_stages_are_written_with_their_module_where_another_type_has_them() -> None:
     elsewhere = places().keys()
-    stages = {Path(module).stem: {*classes(ROOT / module)} for module in STAGES}
+    stages = {Path(module).stem: {*types(ROOT / module)} for module in STAGES}
     stages = {stage: names & (elsewhere | others(stages, stage)) for stage, names in stages.items()}
     found = [
         f"{path.relative_to(ROOT)} imports {alias.name} of {stage}"
@@ -91,5 +127,5 @@ def test_modules_and_classes_that_the_glossary_names_exist() -> None:
     named = re.findall(r"`([\w/]+\.py)`", text)
     assert len(named) > 20
     assert [name for name in named if name not in modules] == []
-    known = {*places(), *(name for module in STAGES for name in classes(ROOT / module))}
+    known = {*places(), *(name for module in STAGES for name in types(ROOT / module))}
     assert [name for name in re.findall(r"`([A-Z]\w*[a-z]\w*)`", text) if name not in known] == []

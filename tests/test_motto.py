@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from cepc.passes.motto import CostModel
-    from cepc.passes.motto.patterns import Operand, Operator
+    from cepc.passes.motto.patterns import Operand, OperatorName
 
 ROOT_FOLDER = Path(__file__).parent.parent
 
 
-def made(operator: Operator, *operands: Operand) -> Pattern:
+def made(operator: OperatorName, *operands: Operand) -> Pattern:
     pattern = pattern_of(operator, operands)
     assert isinstance(pattern, Pattern)
     return pattern
@@ -365,7 +365,7 @@ letters = st.integers(0, 4)
 @st.composite
 def patterns(draw: st.DrawFn, depth: int = 1) -> Pattern:
     operand = st.one_of(letters, letters, patterns(depth=depth - 1)) if depth else letters
-    operator: Operator = draw(st.sampled_from(("SEQ", "SEQ", "SEQ", "AND", "AND", "SOME", "OR")))
+    operator: OperatorName = draw(st.sampled_from(("SEQ", "SEQ", "SEQ", "AND", "AND", "SOME", "OR")))
     operands = draw(st.lists(operand, min_size=2, max_size=4))
     return made(operator, *operands)
 

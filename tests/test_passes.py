@@ -15,7 +15,7 @@ from cepc.cli import cepc
 from cepc.passes import NAMES, OPTIMISERS, PASSES, BrokenPass, optimise
 from cepc.passes.choose import choose
 from cepc.passes.engine import EngineModel, Load, edge_rate, load, planes, width
-from cepc.passes.pattern import Event, Pattern, events, pattern_of
+from cepc.passes.pattern import Event, PlannedPattern, events, pattern_of
 from cepc.passes.strategy import strategy
 from cepc.passes.workload import Budget, Context, Workload
 from cepc.planning import plan_program
@@ -57,7 +57,7 @@ TYPES = {
 
 
 @pytest.mark.parametrize(("text", "tree"), TREES, ids=[text for text, _ in TREES])
-def test_a_pattern_is_a_tree_over_letters(text: str, tree: Pattern) -> None:
+def test_a_pattern_is_a_tree_over_letters(text: str, tree: PlannedPattern) -> None:
     program = check_text(f"{STREAM} QUERY q RETURN COUNT(*) PATTERN {text} WITHIN 1 min;", "t.cep").program
     assert program is not None
     (plan,) = plan_program(program).plans

@@ -17,7 +17,7 @@ from cepc.passes.sharon import Candidate, Occurrence, PaperModel, Query, SharonB
 from cepc.passes.sharon.benefit import benefit, profitable, workload_cost
 from cepc.passes.sharon.candidates import sharable
 from cepc.passes.sharon.expansion import conflict_causes, expand, options
-from cepc.passes.sharon.finder import Level, find, next_level, search
+from cepc.passes.sharon.finder import ScoredPlans, find, next_level, search
 from cepc.passes.sharon.graph import ConflictGraph, conflict_graph, graph_of, guarantee, gwmin
 from cepc.passes.sharon.reduction import reduce_graph, score_max
 from cepc.passes.sharon.refinement import fill, settle
@@ -105,7 +105,7 @@ def test_algorithm_2_to_the_letter_would_drop_the_optimum() -> None:
 
 def test_ten_valid_plans_remain() -> None:
     reduced = reduce_graph(traffic_graph()).graph
-    singles: Level = [((v,), w) for v, w in reduced.weights.items()]
+    singles: ScoredPlans = [((v,), w) for v, w in reduced.weights.items()]
     pairs = next_level(reduced, singles)
     triples = next_level(reduced, pairs)
     assert [len(singles), len(pairs), len(triples), len(next_level(reduced, triples))] == [5, 4, 1, 0]

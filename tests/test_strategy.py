@@ -17,7 +17,7 @@ from tests.equivalence import compile_text
 from tests.test_drive import STREAM, events
 
 if TYPE_CHECKING:
-    from cepc.passes.strategy import Target
+    from cepc.passes.strategy import PlanTarget
     from cepc.planning.logical import LogicalPlan
     from cepc_runtime.plan.strategy import Strategy
 
@@ -44,7 +44,7 @@ def shared(text: str = PROGRAM, level: int = 2) -> LogicalPlan:
 
 
 @pytest.mark.parametrize(("target", "first"), [("local", Count), ("stream", Count), ("batch", Native)])
-def test_a_target_has_strategies_of_its_own(target: Target, first: type[Strategy]) -> None:
+def test_a_target_has_strategies_of_its_own(target: PlanTarget, first: type[Strategy]) -> None:
     found = strategy(shared(), target).queries
     assert tuple(type(query.strategy) for query in found) == (first, *HERE[1:])
 

@@ -8,7 +8,7 @@ from math import lcm
 from typing import TYPE_CHECKING
 
 from cepc.passes.weave.edges import EVERY_TICK, common, edges_of, rate
-from cepc.passes.weave.windows import Progression, Window, overlap, pane_edges
+from cepc.passes.weave.windows import PeriodicWindow, Progression, overlap, pane_edges
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cepc.passes.weave.share import CostModel
 
 
-def bitset_edges(windows: Iterable[Window]) -> tuple[int, int]:
+def bitset_edges(windows: Iterable[PeriodicWindow]) -> tuple[int, int]:
     """The edges in one composite slide, and that slide's length (sections 2, 3.1 and 3.2), with a bit for each tick."""
     progressions = {edge for window in windows for edge in pane_edges(window)}
     length = lcm(*(p.slide for p in progressions))
@@ -56,7 +56,7 @@ def _common_of(group: Iterable[Progression]) -> Progression | None:
     return found
 
 
-def least_cost(windows: Sequence[Window], model: CostModel) -> Fraction:
+def least_cost(windows: Sequence[PeriodicWindow], model: CostModel) -> Fraction:
     """That of the cheapest grouping, for up to eight queries or so."""
 
     def cost(part: Sequence[int]) -> Fraction:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from cepc_runtime.plan.after import AfterMatchSkip
-    from cepc_runtime.plan.stream import Beside, Unit
+    from cepc_runtime.plan.stream import Beside, TickUnit
     from cepc_runtime.plan.windows import Window
     from cepc_runtime.sql.computed import StreamInput
     from cepc_runtime.sql.expression import Expression
@@ -43,7 +43,7 @@ class TimeColumn:
     watermark: int
 
     @property
-    def tick(self) -> Unit:
+    def tick(self) -> TickUnit:
         """What a tick is."""
         found = unit_of(self.type, self.unit)
         assert found is not None, "it is the time of a stream that was checked"

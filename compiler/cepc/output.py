@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Source
 
-    from .diagnostics.snippet import Line, Role
+    from .diagnostics.snippet import StyledLine, TextRole
 
-STYLES: dict[Role, str] = {
+STYLES: dict[TextRole, str] = {
     "error": "bold red",
     "warning": "bold yellow",
     "title": "bold",
@@ -44,7 +44,7 @@ def print_diagnostics(diagnostics: Iterable[Diagnostic], sources: Mapping[str, S
     print_lines(render(diagnostics, sources), err=err)
 
 
-def print_lines(lines: Iterable[Line], *, err: bool = False) -> None:
+def print_lines(lines: Iterable[StyledLine], *, err: bool = False) -> None:
     """Lines of styled fragments, styled where somebody sees it."""
     stream = sys.stderr if err else sys.stdout
     if is_coloured(stream):
@@ -60,7 +60,7 @@ def is_coloured(stream: TextIO | None) -> bool:
     )
 
 
-def _print_styled(lines: Iterable[Line], stream: TextIO) -> None:
+def _print_styled(lines: Iterable[StyledLine], stream: TextIO) -> None:
     from rich.console import Console
     from rich.text import Text
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from lark.common import LexerConf
 
-    from .raw_tokens import Kind, RawToken
+    from .raw_tokens import RawToken, TokenKind
 
 _ENDS_OPERAND = frozenset(
     {",", ")", ".", "=", "<", ">", "<=", ">=", "<>", "!=", "+", "/", "%", "IS", "AS", "BETWEEN", "IN", "LIKE"}
@@ -41,7 +41,7 @@ _DEEPER = {"(": 1, ")": -1}
 # Words that decide even where they are no keywords, as GROUP in the pattern of a MATCH_RECOGNIZE.
 _LOOKED_AT = _AFTER_PATTERN | _BEHIND_OPERAND | _GENERIC_TYPES | {"UNBOUNDED"}
 _KINDS = {"QUOTED": "QUOTED", "NUMBER": "NUMBER", "STRING": "STRING", "BINARY": "BINARY"}
-_ANY_OF: dict[Kind, str] = {
+_ANY_OF: dict[TokenKind, str] = {
     "WORD": "a word", "QUOTED": "a quoted name", "NUMBER": "a number", "STRING": "a string", "BINARY": "a binary",
     "UNKNOWN": "unknown",
 }  # fmt: skip

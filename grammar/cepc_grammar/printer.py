@@ -44,10 +44,10 @@ if TYPE_CHECKING:
     from .source import Span
 
 Within = ast.Duration | ast.Unbounded | ast.Session
-Node = ast.Program | ast.Statement | ast.Pattern | ast.Expression | ast.TypeExpr | Within | ast.Item
+Printable = ast.Program | ast.Statement | ast.Pattern | ast.Expression | ast.TypeExpr | Within | ast.Item
 
 
-def to_text(node: Node) -> str:
+def to_text(node: Printable) -> str:
     """The canonical text of any node; statements end with `;`, a program with a line end.
 
     >>> from .pattern import Repeat

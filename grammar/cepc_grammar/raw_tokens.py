@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
     from lark import Token
 
-Kind = Literal["WORD", "QUOTED", "NUMBER", "STRING", "BINARY", "OPERATOR", "UNKNOWN"]
+TokenKind = Literal["WORD", "QUOTED", "NUMBER", "STRING", "BINARY", "OPERATOR", "UNKNOWN"]
 
 
 @dataclass(frozen=True, slots=True)
 class RawToken:
-    kind: Kind
+    kind: TokenKind
     text: str
     start: int
     end: int

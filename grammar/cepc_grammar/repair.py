@@ -13,9 +13,9 @@ from .pattern import PATTERN_WORDS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from .raw_tokens import Kind, RawToken
+    from .raw_tokens import RawToken, TokenKind
 
-    Reach = Callable[[tuple[RawToken, ...]], int]
+    ReachOfTokens = Callable[[tuple[RawToken, ...]], int]
     """How many tokens the parser gets through; one more than there are where it accepts them all."""
 
 LONGEST = 2000  # tokens of a statement that is tried again
@@ -31,7 +31,7 @@ class Repair:
     inserted: bool
 
 
-def find_repair(tokens: tuple[RawToken, ...], at: int, words: frozenset[str], reach: Reach) -> Repair | None:
+def find_repair(tokens: tuple[RawToken, ...], at: int, words: frozenset[str], reach: ReachOfTokens) -> Repair | None:
     """The first repair that makes the statement parse, else the first that gets the parser well past its mistake.
 
     `words` are the keywords and marks that the parser would accept at `at`.
@@ -77,7 +77,7 @@ _KEYWORDS = frozenset({
 
 def _with(tokens: tuple[RawToken, ...], start: int, end: int, text: str) -> tuple[RawToken, ...]:
     model = tokens[start]
-    kind: Kind = "WORD" if text.isalpha() else "OPERATOR"
+    kind: TokenKind = "WORD" if text.isalpha() else "OPERATOR"
     return (
         *tokens[:start],
         replace(model, kind=kind, text=text, end=model.start if start == end else model.end),

@@ -17,7 +17,7 @@ from .spot import Spot
 
 if TYPE_CHECKING:
     from .raw_tokens import RawToken
-    from .repair import Reach
+    from .repair import ReachOfTokens
     from .statements import StatementTokens
 
 _MARKS = {"COMMA": ",", "AS": "AS", "AND": "AND"}
@@ -34,7 +34,9 @@ def missing_semicolon(source: Source, before: RawToken, after: RawToken) -> Diag
     )
 
 
-def unexpected(source: Source, piece: StatementTokens, at: int, expected: frozenset[str], reach: Reach) -> Diagnostic:
+def unexpected(
+    source: Source, piece: StatementTokens, at: int, expected: frozenset[str], reach: ReachOfTokens
+) -> Diagnostic:
     """The diagnostic for token `at` of a statement (one past the end: it ends too early).
 
     `expected` is what the parser accepts there, `reach` how far it gets through other tokens.

@@ -20,7 +20,7 @@ from cepc_runtime.sql.expression import Call, Expression
 from cepc_runtime.sql.types import BOOLEAN
 
 from .bound import MAX_STATES
-from .gaps import FRESH, Inputs, Progress, advance, broken, inputs_of, kept
+from .gaps import FRESH, GapProgress, Inputs, advance, broken, inputs_of, kept
 from .minimal import minimal
 from .selecting import settled, settling
 
@@ -33,7 +33,7 @@ class Configuration:
     """`instant` has the tracks, other than the whole match, that have read an event of the current instant."""
 
     position: int
-    progress: Progress = frozenset()
+    progress: GapProgress = frozenset()
     instant: frozenset[int] = frozenset()
 
 
@@ -50,7 +50,7 @@ class _State:
         return any(c.position != 0 for c in self.configurations)
 
 
-Selection = Literal["ANY", "NEXT", "CONTIGUOUS"]
+SelectionName = Literal["ANY", "NEXT", "CONTIGUOUS"]
 
 EdgeConditions = Mapping[Edge, frozenset[Expression]]
 
@@ -72,7 +72,7 @@ class Deterministic:
 
 
 def deterministic(
-    positions: Positions, letters: Letters, conditions: EdgeConditions | None = None, select: Selection = "ANY"
+    positions: Positions, letters: Letters, conditions: EdgeConditions | None = None, select: SelectionName = "ANY"
 ) -> Deterministic:
     """Without `select`, that of all matches. Raises NotCounted for negations the kernel cannot follow, TooManyStates,
     and Undecided.
@@ -86,7 +86,7 @@ class _Construction:
     positions: Positions
     letters: Letters
     conditions: EdgeConditions
-    select: Selection
+    select: SelectionName
     numbers: dict[_State, int] = field(default_factory=dict)
     queue: list[_State] = field(default_factory=list)
     edges: dict[int, list[Edge]] = field(default_factory=lambda: defaultdict(list))

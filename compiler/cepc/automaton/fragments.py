@@ -42,18 +42,18 @@ class End:
     guards: frozenset[Guard] = frozenset()
 
 
-Way = OpenEdge | End
+WayOn = OpenEdge | End
 
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    first: tuple[Way, ...]
-    connect: Callable[[tuple[Way, ...]], None]
+    first: tuple[WayOn, ...]
+    connect: Callable[[tuple[WayOn, ...]], None]
 
 
-def through(first: Iterable[Way], onward: tuple[Way, ...]) -> tuple[Way, ...]:
+def through(first: Iterable[WayOn], onward: tuple[WayOn, ...]) -> tuple[WayOn, ...]:
     """`first`, where matching nothing goes on with `onward` under its guards. Of equal ways the preferred one stays."""
-    ways: list[Way] = []
+    ways: list[WayOn] = []
     for way in first:
         match way:
             case OpenEdge():
@@ -63,12 +63,12 @@ def through(first: Iterable[Way], onward: tuple[Way, ...]) -> tuple[Way, ...]:
     return weakest(ways)
 
 
-def weakest(ways: Iterable[Way]) -> tuple[Way, ...]:
+def weakest(ways: Iterable[WayOn]) -> tuple[WayOn, ...]:
     """Without the ways that another one allows with fewer guards: a match stands if one derivation does. A way goes for
     one that comes later only if none stands between them, for that one would be preferred to the later one.
     """
-    found: list[Way] = []
-    by_bare: dict[tuple[object, ...], list[Way]] = {}
+    found: list[WayOn] = []
+    by_bare: dict[tuple[object, ...], list[WayOn]] = {}
     for way in ways:
         alike = by_bare.setdefault(_bare(way), [])
         if any(known.guards <= way.guards for known in alike):
@@ -81,7 +81,7 @@ def weakest(ways: Iterable[Way]) -> tuple[Way, ...]:
     return tuple(found)
 
 
-def _bare(way: Way) -> tuple[object, ...]:
+def _bare(way: WayOn) -> tuple[object, ...]:
     """All but the guards."""
     match way:
         case OpenEdge(target, letter, variable, tie, _, tracks, scopes, enters):
@@ -90,9 +90,9 @@ def _bare(way: Way) -> tuple[object, ...]:
             return ()
 
 
-def entering(first: Iterable[Way], scope: int) -> tuple[Way, ...]:
+def entering(first: Iterable[WayOn], scope: int) -> tuple[WayOn, ...]:
     """The ways into a scope: a new instance begins with the event read; an End is an instance without events."""
-    ways: list[Way] = []
+    ways: list[WayOn] = []
     for way in first:
         match way:
             case OpenEdge():
@@ -107,5 +107,5 @@ def _of_instance(guards: frozenset[Guard], scope: int, instance: Instance) -> fr
     return frozenset(replace(g, scopes=tuple((s, instance if s == scope else i) for s, i in g.scopes)) for g in guards)
 
 
-def nonempty(first: Iterable[Way]) -> tuple[Way, ...]:
+def nonempty(first: Iterable[WayOn]) -> tuple[WayOn, ...]:
     return tuple(w for w in first if isinstance(w, OpenEdge))

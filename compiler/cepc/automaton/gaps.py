@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 BROKEN = frozenset((-1,))
 FRESH: frozenset[int] = frozenset()
 
-Progress = frozenset[tuple[Guard, frozenset[int]]]  # entries that are not FRESH
+GapProgress = frozenset[tuple[Guard, frozenset[int]]]  # entries that are not FRESH
 
 MAX_LETTERS = 5  # of one negation: each set of them is an input of its own
 
@@ -84,12 +84,12 @@ def advance(negation: Negation, reached: frozenset[int], letters: frozenset[int]
     return reached | new
 
 
-def broken(progress: Progress) -> frozenset[Guard]:
+def broken(progress: GapProgress) -> frozenset[Guard]:
     return frozenset(g for g, reached in progress if reached == BROKEN)
 
 
 def kept(
     progress: Iterable[tuple[Guard, frozenset[int]]], asked: frozenset[Guard], begun: Callable[[Guard], bool]
-) -> Progress:
+) -> GapProgress:
     """Progress after reading an event: gaps that have begun anew, and what no way on asks about, are forgotten."""
     return frozenset((g, r) for g, r in progress if g in asked and not begun(g))

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
     from cepc_runtime.plan.positions import Guard
 
-    from .fragments import Way
+    from .fragments import WayOn
 
 
 @dataclass(frozen=True, slots=True)
 class PartOfPattern:
     """How P begins, and the ways on from each of its places; an End leads out of it."""
 
-    first: tuple[Way, ...]
-    ways: Mapping[int, tuple[Way, ...]]
+    first: tuple[WayOn, ...]
+    ways: Mapping[int, tuple[WayOn, ...]]
 
 
 def contiguous(part: PartOfPattern, guard: Guard) -> PartOfPattern:
@@ -53,7 +53,7 @@ class _Following:
 
     def run(self) -> PartOfPattern:
         first = tuple(self._to(way, self.part.first) for way in self.part.first)
-        found: dict[int, tuple[Way, ...]] = {}
+        found: dict[int, tuple[WayOn, ...]] = {}
         waiting = list(self.states)
         while waiting:
             place, among = waiting.pop()
@@ -65,7 +65,7 @@ class _Following:
             waiting += list(self.states)[known:]
         return PartOfPattern(first, found)
 
-    def _to(self, way: Way, others: Iterable[Way]) -> Way:
+    def _to(self, way: WayOn, others: Iterable[WayOn]) -> WayOn:
         """The way to its place, of all that the same event leads to by one of the `others`."""
         if not isinstance(way, OpenEdge):
             return way
@@ -80,7 +80,7 @@ class _Following:
         return replace(way, target=self.states[key])
 
 
-def _guarded(ways: Iterable[Way], guard: Guard) -> tuple[Way, ...]:
+def _guarded(ways: Iterable[WayOn], guard: Guard) -> tuple[WayOn, ...]:
     """Those to a later instant: events of one instant have nothing between them."""
     return tuple(
         replace(way, guards=way.guards | {guard}) if isinstance(way, OpenEdge) and not way.tie else way for way in ways

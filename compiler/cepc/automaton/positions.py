@@ -13,7 +13,7 @@ from cepc_runtime.plan.positions import Acceptance, ConditionPlan, Edge, Guard, 
 from cepc_runtime.plan.stream import Letter
 
 from .. import model
-from .fragments import End, Fragment, OpenEdge, Way, entering, nonempty, through, weakest
+from .fragments import End, Fragment, OpenEdge, WayOn, entering, nonempty, through, weakest
 from .letters import Letters, letter_of
 from .part_selection import PartOfPattern, contiguous, next_ones
 from .product import product
@@ -43,7 +43,7 @@ class Built:
     negated: dict[str, tuple[int, ...]]  # the negations in which each negated variable stands
 
 
-Forbidden = tuple[model.Negation, bool] | frozenset[int]
+ForbiddenBetween = tuple[model.Negation, bool] | frozenset[int]
 """A NOT, and whether it is for the whole window; or an event of one of these letters."""
 
 
@@ -53,8 +53,8 @@ class Construction:
 
     variables: dict[str, model.Variable]
     letters: Letters
-    ways: dict[int, tuple[Way, ...]] = field(default_factory=dict)
-    negations: dict[Forbidden, Negation] = field(default_factory=dict)
+    ways: dict[int, tuple[WayOn, ...]] = field(default_factory=dict)
+    negations: dict[ForbiddenBetween, Negation] = field(default_factory=dict)
     conditions: list[ConditionPlan] = field(default_factory=list)
     states: count[int] = field(default_factory=lambda: count(1))
     scopes: count[int] = field(default_factory=count)
@@ -117,7 +117,7 @@ def _window_wide(pattern: model.Pattern) -> tuple[model.Pattern, tuple[model.Neg
     return pattern, ()
 
 
-def freeze(ways: dict[int, tuple[Way, ...]], negations: tuple[Negation, ...], tracks: int) -> Positions:
+def freeze(ways: dict[int, tuple[WayOn, ...]], negations: tuple[Negation, ...], tracks: int) -> Positions:
     """The automaton of these ways: unreachable states left out, states numbered in the order of discovery."""
     numbers = {0: 0}
     queue = [0]
@@ -205,18 +205,18 @@ def _event(c: Construction, event: model.Event, place: PatternPlace) -> Fragment
     letter = c.letters.number(letter_of(c.variables[event.variable].test, event.conditions))
     option = OpenEdge(state, letter, event.variable, tracks=place.tracks, scopes=place.scopes)
 
-    def connect(onward: tuple[Way, ...]) -> None:
+    def connect(onward: tuple[WayOn, ...]) -> None:
         c.ways[state] = onward
 
     return Fragment((option,), connect)
 
 
 def _sequence(parts: list[Fragment]) -> Fragment:
-    first: tuple[Way, ...] = (End(),)
+    first: tuple[WayOn, ...] = (End(),)
     for part in reversed(parts):
         first = through(part.first, first)
 
-    def connect(onward: tuple[Way, ...]) -> None:
+    def connect(onward: tuple[WayOn, ...]) -> None:
         for part in reversed(parts):
             part.connect(onward)
             onward = through(part.first, onward)
@@ -225,7 +225,7 @@ def _sequence(parts: list[Fragment]) -> Fragment:
 
 
 def _either(parts: list[Fragment]) -> Fragment:
-    def connect(onward: tuple[Way, ...]) -> None:
+    def connect(onward: tuple[WayOn, ...]) -> None:
         for part in parts:
             part.connect(onward)
 
@@ -251,11 +251,11 @@ def _each_inside(bodies: list[Fragment], reluctant: bool) -> Fragment:
     """The last body and then, if it was not empty, perhaps the one before, and so on: no function calls another for
     each, since there may be thousands.
     """
-    rests: list[tuple[Way, ...]] = [(End(),)]
+    rests: list[tuple[WayOn, ...]] = [(End(),)]
     for body in bodies[:-1]:
         rests.append(_optional(body, reluctant).first)
 
-    def connect(onward: tuple[Way, ...]) -> None:
+    def connect(onward: tuple[WayOn, ...]) -> None:
         for body, rest in zip(bodies, rests, strict=True):
             body.connect(through(rest, onward))
 
@@ -263,7 +263,7 @@ def _each_inside(bodies: list[Fragment], reluctant: bool) -> Fragment:
 
 
 def _loop(body: Fragment, reluctant: bool) -> Fragment:
-    def connect(onward: tuple[Way, ...]) -> None:
+    def connect(onward: tuple[WayOn, ...]) -> None:
         again = through(body.first, onward)
         body.connect(weakest((*onward, *again) if reluctant else (*again, *onward)))
 
@@ -295,7 +295,7 @@ def _selected(c: Construction, part: Selected[model.Pattern], place: PatternPlac
     else:
         found = next_ones(inside, guard, lambda: c.new_state("NEXT"))
 
-    def connect(onward: tuple[Way, ...]) -> None:
+    def connect(onward: tuple[WayOn, ...]) -> None:
         c.ways.update((state, through(ways, onward)) for state, ways in found.ways.items())
 
     return Fragment(found.first, connect)
@@ -304,7 +304,7 @@ def _selected(c: Construction, part: Selected[model.Pattern], place: PatternPlac
 def _one_of(c: Construction, letters: frozenset[int]) -> int:
     """The number of the negation of an event of one of these letters."""
     if letters not in c.negations:
-        ways: dict[int, tuple[Way, ...]] = {
+        ways: dict[int, tuple[WayOn, ...]] = {
             0: tuple(OpenEdge(1, letter, "") for letter in sorted(letters)),
             1: (End(),),
         }
@@ -330,7 +330,7 @@ def _conditional(c: Construction, pattern: model.Negation, place: PatternPlace) 
 
 def _conjunction(c: Construction, operands: tuple[model.Pattern, ...], place: PatternPlace) -> Fragment:
     """AND: each operand has states of its own; together they are a product (product.py)."""
-    parts: list[dict[int, tuple[Way, ...]]] = []
+    parts: list[dict[int, tuple[WayOn, ...]]] = []
     for operand in operands:
         inside = place
         if _has_negation(operand):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import product as tuples
 from typing import TYPE_CHECKING
 
-from .fragments import End, Fragment, Way, through, weakest
+from .fragments import End, Fragment, WayOn, through, weakest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,12 +21,12 @@ _State = tuple[tuple[int, ...], frozenset[int]]
 
 
 def product(
-    parts: list[dict[int, tuple[Way, ...]]], new_state: Callable[[], int], ways: dict[int, tuple[Way, ...]]
+    parts: list[dict[int, tuple[WayOn, ...]]], new_state: Callable[[], int], ways: dict[int, tuple[WayOn, ...]]
 ) -> Fragment:
     """The fragment of all operands together; `parts` has each operand's ways, by state, 0 its start."""
     start: _State = ((0,) * len(parts), frozenset())
     numbers: dict[_State, int] = {}
-    inner: dict[int, tuple[Way, ...]] = {}
+    inner: dict[int, tuple[WayOn, ...]] = {}
     queue: list[_State] = [start]
 
     def number(state: _State) -> int:
@@ -35,7 +35,7 @@ def product(
             queue.append(state)
         return numbers[state]
 
-    first: tuple[Way, ...] = ()
+    first: tuple[WayOn, ...] = ()
     for state in queue:
         found = _ways(parts, state, number)
         if state == start:
@@ -43,18 +43,20 @@ def product(
         else:
             inner[numbers[state]] = found
 
-    def connect(onward: tuple[Way, ...]) -> None:
+    def connect(onward: tuple[WayOn, ...]) -> None:
         for state, own in inner.items():
             ways[state] = through(own, onward)
 
     return Fragment(first, connect)
 
 
-def _ways(parts: list[dict[int, tuple[Way, ...]]], state: _State, number: Callable[[_State], int]) -> tuple[Way, ...]:
+def _ways(
+    parts: list[dict[int, tuple[WayOn, ...]]], state: _State, number: Callable[[_State], int]
+) -> tuple[WayOn, ...]:
     """In the order of preference: what an operand prefers to stopping, stopping, and the rest."""
     at, moved = state
-    eager: list[Way] = []
-    lazy: list[Way] = []
+    eager: list[WayOn] = []
+    lazy: list[WayOn] = []
     for i, part in enumerate(parts):
         ways = eager
         for option in part[at[i]]:
@@ -70,7 +72,7 @@ def _ways(parts: list[dict[int, tuple[Way, ...]]], state: _State, number: Callab
     return weakest((*eager, *ends, *lazy))
 
 
-def _ends(ways: list[tuple[Way, ...]]) -> list[frozenset[Guard]]:
+def _ends(ways: list[tuple[WayOn, ...]]) -> list[frozenset[Guard]]:
     """The guards under which all operands end together, for each choice of their ends."""
     ends = [[w.guards for w in own if isinstance(w, End)] for own in ways]
     return [frozenset().union(*choice) for choice in tuples(*ends)]

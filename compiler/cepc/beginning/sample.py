@@ -130,7 +130,7 @@ def of_table(table: Any, title: str, unread: Mapping[str, str], *, whole: bool) 
     return _sample(EventOrigin(title), columns, {**unread, **left_out}, whole=whole, bad=0)
 
 
-def _sample(origin: EventOrigin, found: Columns, left_out: dict[str, str], *, whole: bool, bad: int) -> Sample:
+def _sample(origin: EventOrigin, found: SampleColumns, left_out: dict[str, str], *, whole: bool, bad: int) -> Sample:
     """Without the columns that no program can declare: names differ in more than case. Raises DataError where no other
     is left.
     """
@@ -153,12 +153,12 @@ def _sample(origin: EventOrigin, found: Columns, left_out: dict[str, str], *, wh
 
 # ---- the columns of all parts ----------------------------------------------------------------------------------------
 
-Columns = dict[str, tuple["DataType", Any]]
+SampleColumns = dict[str, tuple["DataType", Any]]
 
 
-def _json(parts: Sequence[_Part]) -> tuple[Columns, dict[str, str]]:
+def _json(parts: Sequence[_Part]) -> tuple[SampleColumns, dict[str, str]]:
     rows = [row for part in parts for row in part.rows]
-    columns: Columns = {}
+    columns: SampleColumns = {}
     left_out: dict[str, str] = {}
     for name in dict.fromkeys(key for row in rows for key in row):
         values = [row.get(name) for row in rows]
@@ -172,12 +172,12 @@ def _json(parts: Sequence[_Part]) -> tuple[Columns, dict[str, str]]:
     return columns, left_out
 
 
-def _tables(parts: Sequence[_Part]) -> tuple[Columns, dict[str, str]]:
+def _tables(parts: Sequence[_Part]) -> tuple[SampleColumns, dict[str, str]]:
     """Columns that all have, in a type that suits all. Text of CSV gets a type by its values."""
     import pyarrow as pa
 
     parts = [part for part in parts if part.rows.num_rows]
-    columns: Columns = {}
+    columns: SampleColumns = {}
     left_out: dict[str, str] = {}
     for name in dict.fromkeys(name for part in parts for name in part.rows.schema.names):
         if any(part.rows.schema.names.count(name) != 1 for part in parts):
@@ -211,7 +211,7 @@ def _common(parts: Sequence[_Part], name: str) -> DataType | None:
     return nameable(common)
 
 
-def _folders(parts: Iterable[_Part], files: Iterable[DataFile]) -> Columns:
+def _folders(parts: Iterable[_Part], files: Iterable[DataFile]) -> SampleColumns:
     """The columns that folders name; their types are those of the names of all folders."""
     import pyarrow as pa
 
@@ -219,7 +219,7 @@ def _folders(parts: Iterable[_Part], files: Iterable[DataFile]) -> Columns:
     for file in files:
         for name, value in file.partitions:
             named.setdefault(name, []).append(value)
-    columns: Columns = {}
+    columns: SampleColumns = {}
     for name, values in named.items():
         type_ = type_of_text(values)
         rows = [_in_folder(part, name) for part in parts for _ in range(len(part.rows))]

@@ -28,7 +28,7 @@ ISO_DATE = "yyyy-MM-dd"
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class TimeForm:
     """How times are written, by Spark's letters, and the `expression` that makes a TIMESTAMP of one. Another form fits
     as well where days and months cannot be told apart: `unless` names it.
     """
@@ -55,7 +55,7 @@ class Clock:
     more: str = ""
 
 
-def form_of(values: Sequence[str], column: str) -> Form | None:
+def form_of(values: Sequence[str], column: str) -> TimeForm | None:
     """The form that all values of a column have; `column` is how an expression names it.
 
     >>> form_of(["31.12.2026 23:59", "1.1.2027 00:00"], "t").expression
@@ -64,7 +64,7 @@ def form_of(values: Sequence[str], column: str) -> Form | None:
     if not values:
         return None
     if all(map(_LOG.fullmatch, values)):
-        return Form("dd/MMM/yyyy:HH:mm:ss Z", _log(column))
+        return TimeForm("dd/MMM/yyyy:HH:mm:ss Z", _log(column))
     for pattern, make in ((_YEAR_LAST, _year_last), (_YEAR_FIRST, _year_first), (_COMPACT, _compact)):
         if matches := _alike(pattern, values):
             return make(column, matches)
@@ -99,28 +99,28 @@ def clock_of_digits(values: Sequence[str], column: str) -> Clock | None:
     return Clock(pattern, pattern, column)
 
 
-def date_of(values: Sequence[str], column: str) -> Form | None:
+def date_of(values: Sequence[str], column: str) -> TimeForm | None:
     """The form that all values of a column have, if no time of the day is in it.
 
     >>> date_of(["31.12.2026", "1.1.2027"], "t").title, date_of(["31.12.2026 23:59"], "t")
     ('d.M.yyyy', None)
     """
     if all(map(_ISO.fullmatch, values)):
-        return Form(ISO_DATE, f"TO_TIMESTAMP({column})")
+        return TimeForm(ISO_DATE, f"TO_TIMESTAMP({column})")
     form = form_of(values, column)
     return None if form is None or {"H", "h"} & set(form.title) else form
 
 
-def is_iso(date: Form, clock: Clock) -> bool:
+def is_iso(date: TimeForm, clock: Clock) -> bool:
     """Whether the two, with a space between them, are a time in ISO 8601."""
     return date.title == ISO_DATE and ":" in clock.pattern and not clock.more
 
 
-def with_clock(date: Form, column: str, clock: Clock) -> Form:
+def with_clock(date: TimeForm, column: str, clock: Clock) -> TimeForm:
     """The form of a date, which an expression names by `column`, with a time of the day beside it."""
     text = f"CONCAT({column}, ' ', {clock.text})"
     moment = f"TO_TIMESTAMP({text})" if is_iso(date, clock) else _by_pattern(text, f"{date.title} {clock.pattern}")
-    return Form(f"{date.title} {clock.title}", f"{moment}{clock.more}", date.unless)
+    return TimeForm(f"{date.title} {clock.title}", f"{moment}{clock.more}", date.unless)
 
 
 def _alike(pattern: re.Pattern[str], values: Sequence[str]) -> list[re.Match[str]]:
@@ -135,7 +135,7 @@ def _shape(match: re.Match[str]) -> tuple[object, ...]:
     return *map(parts.get, ("sign", "gap")), *(parts.get(part) is None for part in ("H", "s", "f", "half"))
 
 
-def _year_last(column: str, matches: Sequence[re.Match[str]]) -> Form | None:
+def _year_last(column: str, matches: Sequence[re.Match[str]]) -> TimeForm | None:
     """Which of the first two is the day is seen from the greater; where it is not, dots and dashes say the day first,
     slashes the month.
     """
@@ -151,7 +151,7 @@ def _year_last(column: str, matches: Sequence[re.Match[str]]) -> Form | None:
     return _form(column, sign.join((*letters, "yyyy")), matches, unless)
 
 
-def _year_first(column: str, matches: Sequence[re.Match[str]]) -> Form | None:
+def _year_first(column: str, matches: Sequence[re.Match[str]]) -> TimeForm | None:
     if any(int(match["a"]) > 12 or int(match["b"]) > 31 for match in matches):
         return None
     sign = matches[0]["sign"]
@@ -163,21 +163,21 @@ def _letters(letter: str, matches: Sequence[re.Match[str]], part: str) -> str:
     return letter * min(len(match[part]) for match in matches)
 
 
-def _form(column: str, date: str, matches: Sequence[re.Match[str]], unless: str = "") -> Form:
+def _form(column: str, date: str, matches: Sequence[re.Match[str]], unless: str = "") -> TimeForm:
     """With the clock. Without AM and PM the engines agree on a pattern: half a day more for PM, and half a day less for
     the hour that such clocks call 12.
     """
     first = matches[0]
     if first["gap"] is None:
-        return Form(date, _by_pattern(column, date), unless)
+        return TimeForm(date, _by_pattern(column, date), unless)
     gap = "'T'" if first["gap"] == "T" else first["gap"]
     clock = _clock_pattern(matches)
     pattern = f"{date}{gap}{clock}"
     if first["half"] is None:
-        return Form(pattern, _by_pattern(column, pattern), unless)
+        return TimeForm(pattern, _by_pattern(column, pattern), unless)
     moment = _by_pattern(_without_half(column), pattern)
     more = _halves(column, f"%{first['gap'][-1]}12:%")
-    return Form(f"{date}{gap}{_by_halves(clock)}", f"{moment}{more}", unless)
+    return TimeForm(f"{date}{gap}{_by_halves(clock)}", f"{moment}{more}", unless)
 
 
 def _clock_pattern(matches: Sequence[re.Match[str]]) -> str:
@@ -205,11 +205,11 @@ def _by_pattern(text: str, pattern: str) -> str:
     return f"TO_TIMESTAMP({text}, {string_text(pattern)})"
 
 
-def _compact(column: str, matches: Sequence[re.Match[str]]) -> Form:
+def _compact(column: str, matches: Sequence[re.Match[str]]) -> TimeForm:
     gap = matches[0]["gap"] or ""
     quoted = f"'{gap}'" if gap == "T" else gap
     pattern = f"yyyyMMdd{quoted}HHmmss" if matches[0]["H"] is not None else "yyyyMMdd"
-    return Form(pattern, _by_pattern(column, pattern))
+    return TimeForm(pattern, _by_pattern(column, pattern))
 
 
 def _log(column: str) -> str:

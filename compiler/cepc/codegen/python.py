@@ -26,7 +26,7 @@ class Brackets:
     """`opening`, items parted by commas, `closing`: a call, a list, a tuple, a dictionary."""
 
     opening: str
-    items: tuple[Node, ...]
+    items: tuple[PythonText, ...]
     closing: str
     lone_comma: bool = False  # a tuple of one
 
@@ -36,26 +36,26 @@ class Labelled:
     """`name=value` or `key: value`."""
 
     label: str
-    value: Node
+    value: PythonText
 
 
-Node = Code | Brackets | Labelled
+PythonText = Code | Brackets | Labelled
 
 
-def call(function: str, *arguments: Node, **named: Node) -> Brackets:
+def call(function: str, *arguments: PythonText, **named: PythonText) -> Brackets:
     return Brackets(f"{function}(", (*arguments, *(Labelled(f"{k}=", v) for k, v in named.items())), ")")
 
 
-def listed(items: Iterable[Node]) -> Brackets:
+def listed(items: Iterable[PythonText]) -> Brackets:
     return Brackets("[", tuple(items), "]")
 
 
-def tupled(items: Iterable[Node]) -> Brackets:
+def tupled(items: Iterable[PythonText]) -> Brackets:
     found = tuple(items)
     return Brackets("(", found, ")", lone_comma=len(found) == 1)
 
 
-def mapped(items: Iterable[tuple[str, Node]]) -> Brackets:
+def mapped(items: Iterable[tuple[str, PythonText]]) -> Brackets:
     return Brackets("{", tuple(Labelled(f"{string(k).text}: ", v) for k, v in items), "}")
 
 
@@ -108,7 +108,7 @@ def identifier(text: str) -> str:
 # ---- layout ----------------------------------------------------------------------------------------------------------
 
 
-def lay_out(node: Node, indent: int = 0, before: str = "", after: str = "") -> str:
+def lay_out(node: PythonText, indent: int = 0, before: str = "", after: str = "") -> str:
     """The node as text, after `before` on its first line and before `after` on its last; both are part of the width."""
     flat = f"{before}{one_line(node)}{after}"
     if indent + len(flat) <= WIDTH or isinstance(node, Code):
@@ -122,7 +122,7 @@ def lay_out(node: Node, indent: int = 0, before: str = "", after: str = "") -> s
     return "\n".join([*lines, f"{' ' * indent}{node.closing}{after}"])
 
 
-def one_line(node: Node) -> str:
+def one_line(node: PythonText) -> str:
     match node:
         case Code(text):
             return text

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from cepc_runtime.sql.types import Array, Decimal, Interval, Map, Struct
 
-from .python import Code, Node, call, listed, string
+from .python import Code, PythonText, call, listed, string
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +20,7 @@ _SIMPLE: Final = {
 }  # fmt: skip
 
 
-def spark_type(type_: DataType) -> Node:
+def spark_type(type_: DataType) -> PythonText:
     match type_:
         case Decimal(precision, scale):
             return Code(f"T.DecimalType({precision}, {scale})")
@@ -35,6 +35,6 @@ def spark_type(type_: DataType) -> Node:
     return Code(f"T.{_SIMPLE[type_.sql]}Type()")
 
 
-def struct_type(columns: Iterable[tuple[str, DataType]]) -> Node:
+def struct_type(columns: Iterable[tuple[str, DataType]]) -> PythonText:
     fields = (call("T.StructField", string(name), spark_type(type_)) for name, type_ in columns)
     return call("T.StructType", listed(fields))

@@ -15,7 +15,7 @@ from cepc_runtime.sql.types import is_orderable, quote_name
 from ..planning.event_sql import column_of, ticks
 from ..planning.plan import member_plan
 from .plan_text import plan_text
-from .python import Code, Node, call, comment, lay_out, listed, mapped, string, tupled
+from .python import Code, PythonText, call, comment, lay_out, listed, mapped, string, tupled
 from .spark_types import struct_type
 from .stream_job import ALWAYS, type_text
 from .streaming import milliseconds, streamed, streamed_plan
@@ -53,14 +53,14 @@ def stream_text(job: StreamJob, names: StreamNames, program: model.CheckedProgra
     ]
 
 
-def _options(stream: model.Stream) -> dict[str, Node]:
+def _options(stream: model.Stream) -> dict[str, PythonText]:
     """Of the source, if it has any."""
     if not stream.options:
         return {}
     return {"options": tupled(tupled(map(string, option)) for option in stream.options)}
 
 
-def _labels(job: StreamJob) -> dict[str, Node]:
+def _labels(job: StreamJob) -> dict[str, PythonText]:
     """Of its queries, if any has some."""
     if not job.labels:
         return {}
@@ -70,7 +70,7 @@ def _labels(job: StreamJob) -> dict[str, Node]:
 # ---- constants -------------------------------------------------------------------------------------------------------
 
 
-def _declared(stream: model.Stream, given: StreamInput, queries: Iterable[str], **more: Node) -> Node:
+def _declared(stream: model.Stream, given: StreamInput, queries: Iterable[str], **more: PythonText) -> PythonText:
     """A stream, with what is computed of its input."""
     source = Code("None") if stream.source is None else tupled(map(string, stream.source))
     return call(
@@ -87,7 +87,7 @@ def _declared(stream: model.Stream, given: StreamInput, queries: Iterable[str], 
     )
 
 
-def _merged(job: StreamJob, queries: Iterable[str], program: model.CheckedProgram) -> Node:
+def _merged(job: StreamJob, queries: Iterable[str], program: model.CheckedProgram) -> PythonText:
     """Several streams as one."""
     plan = job.plan.stream
     members = []
@@ -119,7 +119,7 @@ def _merged(job: StreamJob, queries: Iterable[str], program: model.CheckedProgra
     )
 
 
-def _without(job: StreamJob, member: model.MergedMember, program: model.CheckedProgram) -> dict[str, Node]:
+def _without(job: StreamJob, member: model.MergedMember, program: model.CheckedProgram) -> dict[str, PythonText]:
     """The queries that see other streams alone, if there are some."""
     of = {query.name: [one.name for one in program.members(query.stream)] for query in program.queries}
     names = [query.name for query in job.plan.queries if member.stream not in of[query.name]]
@@ -225,7 +225,7 @@ def _plan(job: StreamJob, constant: str) -> list[str]:
     return [f"{title}\n{plan_text(job.kernel, f'{constant}_PLAN')}"]
 
 
-def _computed(stream: model.Stream, wanted: StreamInput) -> dict[str, Node]:
+def _computed(stream: model.Stream, wanted: StreamInput) -> dict[str, PythonText]:
     computed = wanted.computed
     if not computed:
         return {}
@@ -244,9 +244,9 @@ def _computed(stream: model.Stream, wanted: StreamInput) -> dict[str, Node]:
     }
 
 
-def _computed_column(computed: Computed, column: Callable[[Field | Aggregate], str], first: bool) -> Node:
+def _computed_column(computed: Computed, column: Callable[[Field | Aggregate], str], first: bool) -> PythonText:
     expression = computed.expression
-    more: dict[str, Node] = {}
+    more: dict[str, PythonText] = {}
     if _told(computed):
         more["read"] = tupled(string(column(field)) for field in fields(expression))
         if first:
@@ -259,12 +259,12 @@ def _told(computed: Computed) -> bool:
     return can_fail(computed.expression) and is_orderable(computed.expression.type)
 
 
-def _segments(cut: Segments) -> Node:
+def _segments(cut: Segments) -> PythonText:
     begin = {"begin": Code(str(cut.begin))} if cut.begin else {}
     return call("job.Segments", length=Code(str(cut.length)), overlap=Code(str(cut.overlap)), **begin)
 
 
-def _panes(cut: TimeParts) -> Node:
+def _panes(cut: TimeParts) -> PythonText:
     begin = {"begin": Code(str(cut.begin))} if cut.begin else {}
     return call("job.TimeParts", length=Code(str(cut.length)), **begin)
 
@@ -272,7 +272,7 @@ def _panes(cut: TimeParts) -> Node:
 # ---- functions -------------------------------------------------------------------------------------------------------
 
 
-def _column(name: str) -> Node:
+def _column(name: str) -> PythonText:
     return string(_bare(name))
 
 
@@ -331,7 +331,7 @@ def _events(job: StreamJob, name: str, constant: str) -> str:
     return "\n".join([*lines, *_chain("found", chain)])
 
 
-def _letter(letter: LetterSql) -> Node:
+def _letter(letter: LetterSql) -> PythonText:
     return tupled([Code("None") if letter.type is None else string(letter.type), string(letter.condition)])
 
 
@@ -382,7 +382,7 @@ def _rows(job: StreamJob, name: str, constant: str) -> str:
         time = ticks(job.plan.stream, dict(job.plan.stream.columns)[job.stream.time.column])
         lines.append(f"    parts = job.cut({start}, classes, {string(time).text})")
         start = "parts"
-    keys: list[Node] = []
+    keys: list[PythonText] = []
     if start != "events" or job.classes[0].keys:
         lines.append("    keys = job.keys(classes)")
         keys = [Code("*keys")]
@@ -433,7 +433,7 @@ def _native(query: NativeQuery, function: str, constant: str) -> str:
     return "\n".join([*title, *_chain("events", chain)])
 
 
-def _fitting(part: NativeAggregate, query: NativeQuery) -> Node:
+def _fitting(part: NativeAggregate, query: NativeQuery) -> PythonText:
     if part.fitting is None:
         return string(part.name)
     name, type_ = string(part.name), string(part.fitting.type)
@@ -444,7 +444,7 @@ def _fitting(part: NativeAggregate, query: NativeQuery) -> Node:
     return call("job.fitting", name, type_, string(part.fitting.said), string(part.fitting.cure), **keys, **where)
 
 
-def _expr(sql: str, name: str) -> Node:
+def _expr(sql: str, name: str) -> PythonText:
     return Code(f"F.expr({string(sql).text}).alias({string(name).text})")
 
 

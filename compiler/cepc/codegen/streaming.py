@@ -11,7 +11,7 @@ from .python import Code, call, comment, lay_out, tupled
 
 if TYPE_CHECKING:
     from cepc_runtime.plan.physical import PhysicalPlan
-    from cepc_runtime.plan.stream import Unit
+    from cepc_runtime.plan.stream import TickUnit
 
     from .stream_job import StreamJob
 
@@ -47,6 +47,6 @@ def streamed(job: StreamJob, constant: str) -> str:
     )
 
 
-def milliseconds(ticks: int, unit: Unit) -> int:
+def milliseconds(ticks: int, unit: TickUnit) -> int:
     """Of the watermark; Spark knows nothing finer, and an event within it is never late."""
     return -(-ticks // 1000) if unit == "us" else ticks * MILLISECONDS[unit]

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from ..running.local import Report
     from ..shared_plans import Options
 
-    Write = Callable[[Mapping[str, Any], int | None], object]
+    WriteRows = Callable[[Mapping[str, Any], int | None], object]
 
 
 _FORMATS = listed((f"{r.title} {r.detail}".strip() for r in readers.READERS), "or")
@@ -310,7 +310,7 @@ def _write_page(path: str, checked: Checked, report: Report, stages: Stages, sai
     write_text(path, to_html(report, stages.seconds, said, warnings))
 
 
-def _written_by(ctx: click.Context, wanted: RowOptions, queries: int, threads: int) -> Write:
+def _written_by(ctx: click.Context, wanted: RowOptions, queries: int, threads: int) -> WriteRows:
     """What writes the rows; combinations without a meaning are refused."""
     from ..output import is_coloured
     from ..writing.store import store
@@ -334,7 +334,7 @@ def _written_by(ctx: click.Context, wanted: RowOptions, queries: int, threads: i
     return lambda tables, limit: show(tables, sys.stdout, limit, is_coloured(sys.stdout))
 
 
-def _write(tables: Mapping[str, Any], write: Write, wanted: RowOptions) -> None:
+def _write(tables: Mapping[str, Any], write: WriteRows, wanted: RowOptions) -> None:
     """Print or store the rows. Raises RunError where that cannot be done."""
     from ..errors import RunError
     from ..files.messages import unwritable

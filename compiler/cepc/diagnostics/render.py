@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Source
 
-    from .snippet import Fragment, Line, Mark, Role
+    from .snippet import Mark, StyledLine, StyledText, TextRole
 
 
 AT_MOST: Final = 100
 
 
-def render(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> list[Line]:
+def render(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> list[StyledLine]:
     """The first of the diagnostics in the order of their places, errors before warnings where there are too many to
     read, each once, a blank line after it, and how many there are.
     """
@@ -36,19 +36,19 @@ def render(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> 
     shown = found
     if len(found) > AT_MOST:
         shown = in_order([*errors(found), *(d for d in found if d.severity != "error")][:AT_MOST], sources)
-    lines: list[Line] = []
+    lines: list[StyledLine] = []
     for diagnostic in shown:
         lines += [*render_one(diagnostic, sources), ()]
-    closing: Role = "error" if errors(found) else "warning" if found else "title"
+    closing: TextRole = "error" if errors(found) else "warning" if found else "title"
     more = f", of which the first {AT_MOST} are shown" if len(found) > AT_MOST else ""
     return [*lines, ((summary(found) + more, closing),)]
 
 
-def render_one(diagnostic: Diagnostic, sources: Mapping[str, Source]) -> list[Line]:
+def render_one(diagnostic: Diagnostic, sources: Mapping[str, Source]) -> list[StyledLine]:
     """One diagnostic, without a blank line after it."""
     from .snippet import blocks, draw, marks, strip_end  # only where there is something to draw
 
-    lines: list[Line] = [
+    lines: list[StyledLine] = [
         ((f"{diagnostic.severity}[{diagnostic.code}]", diagnostic.severity), (f": {clean(diagnostic.title)}", "title"))
     ]
     found = blocks(marks(diagnostic, sources))
@@ -60,7 +60,7 @@ def render_one(diagnostic: Diagnostic, sources: Mapping[str, Source]) -> list[Li
         lines.append(((f"{pad}{'-->' if i == 0 else ':::'} ", "frame"), (_place(block[0]), "text")))
         lines.append(((f"{pad} |", "frame"),))
         lines += draw(block, gutter)
-    tail: list[tuple[str, str, Role]] = [("note", note, "note") for note in diagnostic.notes]
+    tail: list[tuple[str, str, TextRole]] = [("note", note, "note") for note in diagnostic.notes]
     if diagnostic.hint:
         tail.append(("help", diagnostic.hint, "help"))
     if tail and found:
@@ -97,7 +97,7 @@ def summary(diagnostics: Iterable[Diagnostic]) -> str:
     return ", ".join(counts)
 
 
-def as_text(lines: Iterable[Line]) -> str:
+def as_text(lines: Iterable[StyledLine]) -> str:
     """The lines without style, each ended by a line end."""
     return "".join("".join(text for text, _ in line) + "\n" for line in lines)
 
@@ -106,8 +106,8 @@ def _place(mark: Mark) -> str:
     return f"{clean(mark.source.name)}:{mark.region.line}:{mark.region.column}"
 
 
-def _remark(pad: str, kind: str, text: str, role: Role) -> list[Line]:
+def _remark(pad: str, kind: str, text: str, role: TextRole) -> list[StyledLine]:
     first, *rest = [clean(line) for line in text.splitlines()] or [""]
-    lead: Fragment = (f"{pad} = ", "frame")
+    lead: StyledText = (f"{pad} = ", "frame")
     indent = pad + "   " + " " * (len(kind) + 2)
     return [(lead, (kind, role), (f": {first}", "text")), *(((f"{indent}{line}", "text"),) for line in rest)]

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.source import Source
 
-Role = Literal["error", "warning", "title", "frame", "text", "primary", "secondary", "note", "help"]
-Fragment = tuple[str, Role]
-Line = tuple[Fragment, ...]
+TextRole = Literal["error", "warning", "title", "frame", "text", "primary", "secondary", "note", "help"]
+StyledText = tuple[str, TextRole]
+StyledLine = tuple[StyledText, ...]
 
 AT_MOST = 6  # lines of a long span that are printed
 
@@ -85,11 +85,11 @@ def _fits(mark: Mark, block: list[Mark]) -> bool:
     return shown.first < mark.region.column and mark.region.end_column - 1 <= shown.last
 
 
-def draw(block: list[Mark], gutter: int) -> list[Line]:
+def draw(block: list[Mark], gutter: int) -> list[StyledLine]:
     """The snippet's lines. `gutter` is the width of the widest line number."""
     if not block[0].one_line:
         return _draw_long(block[0], gutter)
-    drawn: list[Line] = []
+    drawn: list[StyledLine] = []
     before = None
     for number in sorted({mark.region.line for mark in block}):
         if before is not None and number == before + 2:
@@ -104,7 +104,7 @@ def draw(block: list[Mark], gutter: int) -> list[Line]:
     return drawn
 
 
-def _underlines(marks: list[Mark], cells: Sequence[int]) -> list[list[Fragment]]:
+def _underlines(marks: list[Mark], cells: Sequence[int]) -> list[list[StyledText]]:
     """Rows under a source line. Marks that overlap get rows of their own, the first mark's nearest to the text."""
     levels: list[list[tuple[int, int, Mark]]] = []
     for mark in marks:
@@ -118,9 +118,9 @@ def _underlines(marks: list[Mark], cells: Sequence[int]) -> list[list[Fragment]]
     return [row for level in levels for row in _level(sorted(level, key=lambda item: item[0]))]
 
 
-def _level(items: list[tuple[int, int, Mark]]) -> list[list[Fragment]]:
+def _level(items: list[tuple[int, int, Mark]]) -> list[list[StyledText]]:
     """One row of underlines, the last one's label beside it, the others' below, each hanging from its underline."""
-    row: list[Fragment] = []
+    row: list[StyledText] = []
     at = 0
     for start, end, mark in items:
         row.append((" " * (start - at) + ("^" if mark.role == "primary" else "-") * (end - start), mark.role))
@@ -139,8 +139,8 @@ def _level(items: list[tuple[int, int, Mark]]) -> list[list[Fragment]]:
     return rows
 
 
-def _stems(items: list[tuple[int, int, Mark]]) -> list[Fragment]:
-    row: list[Fragment] = []
+def _stems(items: list[tuple[int, int, Mark]]) -> list[StyledText]:
+    row: list[StyledText] = []
     at = 0
     for start, _, mark in items:
         row.append((" " * (start - at) + "|", mark.role))
@@ -148,7 +148,7 @@ def _stems(items: list[tuple[int, int, Mark]]) -> list[Fragment]:
     return row
 
 
-def _draw_long(mark: Mark, gutter: int) -> list[Line]:
+def _draw_long(mark: Mark, gutter: int) -> list[StyledLine]:
     """A span over several lines: a bar along its left, its label under the last line."""
     region, role = mark.region, mark.role
     numbers = list(range(region.line, region.end_line + 1))
@@ -174,22 +174,22 @@ def _draw_long(mark: Mark, gutter: int) -> list[Line]:
     return drawn
 
 
-def _source_line(gutter: int, number: int, text: str, bar: Fragment | None = None) -> Line:
-    frame: Fragment = (f"{number:>{gutter}} | ", "frame")
-    line: Line = (frame, bar, (text, "text")) if bar else (frame, (text, "text"))
+def _source_line(gutter: int, number: int, text: str, bar: StyledText | None = None) -> StyledLine:
+    frame: StyledText = (f"{number:>{gutter}} | ", "frame")
+    line: StyledLine = (frame, bar, (text, "text")) if bar else (frame, (text, "text"))
     # Blanks at the end of a source line would be noise in a terminal and in a recorded output.
     return strip_end(line)
 
 
-def _beside(gutter: int, *fragments: Fragment) -> Line:
+def _beside(gutter: int, *fragments: StyledText) -> StyledLine:
     return ((" " * gutter + " | ", "frame"), *fragments)
 
 
-def _length(fragments: Iterable[Fragment]) -> int:
+def _length(fragments: Iterable[StyledText]) -> int:
     return sum(width(text) for text, _ in fragments)
 
 
-def strip_end(line: Line) -> Line:
+def strip_end(line: StyledLine) -> StyledLine:
     """The line without blanks at its end."""
     while line:
         text, role = line[-1]

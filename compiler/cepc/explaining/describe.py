@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cepc_runtime.sql.expression import Expression
 
     from ..model import CheckedProgram
-    from .numbers import Number
+    from .numbers import HowMany
 
 UNITS = (
     ("day", 86_400_000_000),
@@ -117,7 +117,7 @@ def _query(query: model.Query, stream: model.Stream) -> Iterator[Fact]:
         yield "having", expression(query.having)
 
 
-def _variable(variable: model.Variable, bound: Number) -> str:
+def _variable(variable: model.Variable, bound: HowMany) -> str:
     number = "no " if variable.negated else f"{number_words(bound)} "
     tests = " and ".join(expression(condition) for condition in variable.test.conditions)
     named = "" if variable.name == variable.type else f"{variable.name}: "

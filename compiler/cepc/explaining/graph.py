@@ -21,9 +21,9 @@ MOST_STATES: Final = 80
 
 ONCE: Final = ("kept once", "found once")
 
-Place = tuple[str, str]  # a query, and a node of what is drawn of it
-Way = tuple[Place, Place, str, bool, bool]  # with its label, and whether it ties or is a move
-Kind = OneOf["start", "state", "not", "box", "large", "query"]
+DrawnNode = tuple[str, str]  # a query, and a node of what is drawn of it
+DrawnWay = tuple[DrawnNode, DrawnNode, str, bool, bool]  # with its label, and whether it ties or is a move
+NodeKind = OneOf["start", "state", "not", "box", "large", "query"]
 View = OneOf["pattern", "states"]
 
 
@@ -33,7 +33,7 @@ class GraphNode:
     `beside` are the parts (indices again) in which the state is kept once, or laid beside others.
     """
 
-    kind: Kind
+    kind: NodeKind
     label: str
     queries: tuple[int, ...]
     listed: bool  # of a query whose matches are listed, or a part of one
@@ -69,9 +69,9 @@ def graph_of(one: Explanation, view: View = "pattern") -> Graph:
     drawn = _Sketches(one, tuple(_bounded(e, view) for e in one.executions))
     leader = _leaders(drawn)
     lanes = _lanes(drawn, leader)
-    places: dict[Place, list[int]] = {}  # of each node, the queries that have it
-    edges: dict[Way, list[int]] = {}
-    nodes: dict[Place, GraphNode] = {}
+    places: dict[DrawnNode, list[int]] = {}  # of each node, the queries that have it
+    edges: dict[DrawnWay, list[int]] = {}
+    nodes: dict[DrawnNode, GraphNode] = {}
     for q in lanes:
         query = one.executions[q].query
         for node in drawn.sketches[q].nodes:
@@ -122,7 +122,7 @@ def _bounded(execution: QueryExplanation, view: View) -> Sketch:
     return Sketch((large,), (SketchStep(START, END),), sketch.end)
 
 
-def _leaders(drawn: _Sketches) -> dict[Place, Place]:
+def _leaders(drawn: _Sketches) -> dict[DrawnNode, DrawnNode]:
     """For a node that several queries have, the place that stands for all."""
     found = _kept_once(drawn)
     found |= _starts(drawn, found)
@@ -130,9 +130,9 @@ def _leaders(drawn: _Sketches) -> dict[Place, Place]:
     return found
 
 
-def _kept_once(drawn: _Sketches) -> dict[Place, Place]:
+def _kept_once(drawn: _Sketches) -> dict[DrawnNode, DrawnNode]:
     """Nodes whose states are kept once, or that are parts that are found once."""
-    found: dict[Place, Place] = {}
+    found: dict[DrawnNode, DrawnNode] = {}
     by_covers = {e.query: _by_covers(sketch) for e, sketch in zip(drawn.one.executions, drawn.sketches, strict=True)}
     for part in drawn.one.parts:
         if part.how not in ONCE:
@@ -162,10 +162,10 @@ def _by_covers(sketch: Sketch) -> dict[tuple[frozenset[str], int], SketchNode]:
     return found
 
 
-def _starts(drawn: _Sketches, leader: Mapping[Place, Place]) -> dict[Place, Place]:
+def _starts(drawn: _Sketches, leader: Mapping[DrawnNode, DrawnNode]) -> dict[DrawnNode, DrawnNode]:
     """Starts from which the same ways go are drawn once: they tell nothing apart."""
-    first: dict[object, Place] = {}
-    found: dict[Place, Place] = {}
+    first: dict[object, DrawnNode] = {}
+    found: dict[DrawnNode, DrawnNode] = {}
     for execution, sketch in zip(drawn.one.executions, drawn.sketches, strict=True):
         start = (execution.query, START)
         ways = [(b, *kind) for a, b, *kind in _ways(execution.query, sketch, leader) if a == leader.get(start, start)]
@@ -173,10 +173,10 @@ def _starts(drawn: _Sketches, leader: Mapping[Place, Place]) -> dict[Place, Plac
     return found
 
 
-def _nots(drawn: _Sketches, leader: Mapping[Place, Place]) -> dict[Place, Place]:
+def _nots(drawn: _Sketches, leader: Mapping[DrawnNode, DrawnNode]) -> dict[DrawnNode, DrawnNode]:
     """A NOT between nodes that several queries have is one node, too."""
-    first: dict[object, Place] = {}
-    found: dict[Place, Place] = {}
+    first: dict[object, DrawnNode] = {}
+    found: dict[DrawnNode, DrawnNode] = {}
     for execution, sketch in zip(drawn.one.executions, drawn.sketches, strict=True):
         ways = list(_ways(execution.query, sketch, leader))
         for node in sketch.nodes:
@@ -190,7 +190,7 @@ def _nots(drawn: _Sketches, leader: Mapping[Place, Place]) -> dict[Place, Place]
     return found
 
 
-def _lanes(drawn: _Sketches, leader: Mapping[Place, Place]) -> tuple[int, ...]:
+def _lanes(drawn: _Sketches, leader: Mapping[DrawnNode, DrawnNode]) -> tuple[int, ...]:
     """Queries that keep states once are neighbours, those with the longest common part nearest."""
     executions = drawn.one.executions
     first: dict[str, int] = {}  # of a query, the first that it is connected with
@@ -200,7 +200,7 @@ def _lanes(drawn: _Sketches, leader: Mapping[Place, Place]) -> tuple[int, ...]:
         least = min(first[query], first[other])
         joined = {first[query], first[other]}
         first |= {name: least for name, f in first.items() if f in joined}
-    seen: dict[Place, int] = {}
+    seen: dict[DrawnNode, int] = {}
 
     def key(q: int) -> tuple[object, ...]:
         query = executions[q].query
@@ -211,7 +211,7 @@ def _lanes(drawn: _Sketches, leader: Mapping[Place, Place]) -> tuple[int, ...]:
     return tuple(sorted(range(len(executions)), key=key))
 
 
-def _ways(query: str, sketch: Sketch, leader: Mapping[Place, Place]) -> Iterator[Way]:
+def _ways(query: str, sketch: Sketch, leader: Mapping[DrawnNode, DrawnNode]) -> Iterator[DrawnWay]:
     for step in sketch.steps:
         source, target = (query, step.source), (query, step.target)
         yield leader.get(source, source), leader.get(target, target), step.label, step.ties, step.moves

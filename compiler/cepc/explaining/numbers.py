@@ -7,11 +7,11 @@ from cepc_grammar.pattern import Or, Repeat, Some, fold
 from .. import model
 from ..resolve import written
 
-Number = tuple[int, int | None]
+HowMany = tuple[int, int | None]
 """The fewest and the most; None where there is no end."""
 
 
-def numbers(pattern: model.Pattern | written.Written) -> dict[str, Number]:
+def numbers(pattern: model.Pattern | written.Written) -> dict[str, HowMany]:
     """For each variable; for a negated one, of a match of its NOT.
 
     >>> from cepc_grammar.pattern import Seq
@@ -19,7 +19,7 @@ def numbers(pattern: model.Pattern | written.Written) -> dict[str, Number]:
     {'a': (1, 1), 'b': (2, None)}
     """
 
-    def bound(node: model.Pattern | written.Written, parts: tuple[dict[str, Number], ...]) -> dict[str, Number]:
+    def bound(node: model.Pattern | written.Written, parts: tuple[dict[str, HowMany], ...]) -> dict[str, HowMany]:
         if isinstance(node, model.Event | written.Event):
             return {node.variable: (1, 1)}
         if isinstance(node, Repeat):
@@ -43,7 +43,7 @@ def _times(number: int | None, most: int | None) -> int | None:
     return None if number is None or most is None else number * most
 
 
-def number_words(number: Number) -> str:
+def number_words(number: HowMany) -> str:
     """What stands before the events.
 
     >>> [number_words(n) for n in ((1, 1), (0, 1), (0, None), (1, None), (2, None), (3, 3), (2, 5), (0, 3))]

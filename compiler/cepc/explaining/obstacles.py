@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from cepc_runtime.plan.stream import Letter
 
     from .. import model
-    from ..passes.pattern import Pattern
+    from ..passes.pattern import PlannedPattern
     from ..passes.workload import Workload
     from ..planning.logical import Countability, LogicalQuery
 
-    Asked = tuple[LogicalQuery[Countability], Pattern]
+    QueryAndPattern = tuple[LogicalQuery[Countability], PlannedPattern]
 
 MOST: Final = 20
 
@@ -29,7 +29,7 @@ def obstacles(program: model.CheckedProgram, workload: Workload) -> tuple[str, .
     it.
     """
     stream = program.stream(workload.plan.stream.name)
-    shapes: defaultdict[Hashable, list[Asked]] = defaultdict(list)
+    shapes: defaultdict[Hashable, list[QueryAndPattern]] = defaultdict(list)
     for query, pattern in zip(workload.plan.queries, workload.patterns, strict=True):
         if query.kind == "aggregate":
             shapes[_shape(pattern, workload.plan.letters)].append((query, pattern))
@@ -43,7 +43,7 @@ def obstacles(program: model.CheckedProgram, workload: Workload) -> tuple[str, .
     return (*found[:MOST], f"and {len(found) - MOST} more") if len(found) > MOST else tuple(found)
 
 
-def _wishes(first: Asked, other: Asked, stream: model.Stream) -> Iterator[str]:
+def _wishes(first: QueryAndPattern, other: QueryAndPattern, stream: model.Stream) -> Iterator[str]:
     a, b = first[0], other[0]
     if a.window != b.window:
         yield f"its window were {window(a, stream)}"
@@ -57,11 +57,11 @@ def _wishes(first: Asked, other: Asked, stream: model.Stream) -> Iterator[str]:
         yield "neither had its matches listed one by one"
 
 
-def _different(a: Pattern, b: Pattern) -> list[str]:
+def _different(a: PlannedPattern, b: PlannedPattern) -> list[str]:
     pairs = zip(events(a), events(b), strict=True)
     return list(dict.fromkeys(y.variable for x, y in pairs if x.letter != y.letter))
 
 
-def _shape(pattern: Pattern, letters: Sequence[Letter]) -> Hashable:
+def _shape(pattern: PlannedPattern, letters: Sequence[Letter]) -> Hashable:
     """The pattern over event types."""
     return outline(pattern, lambda event: letters[event.letter].raw_type)

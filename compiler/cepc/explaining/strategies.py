@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
     from .describe import Fact
 
-Way = OneOf["count", "count neighbours", "list", "join", "native"]
+StrategyName = OneOf["count", "count neighbours", "list", "join", "native"]
 
 
 @dataclass(frozen=True, slots=True)
 class StrategyExplanation:
     """A query's strategy, and why it has this one."""
 
-    way: Way
+    way: StrategyName
     reason: Reason
 
 
@@ -63,7 +63,7 @@ def strategy_text(strategy: StrategyExplanation) -> str:
     return f"{_WAYS[strategy.way]}{reason}"
 
 
-_WAYS: Final[dict[Way, str]] = {
+_WAYS: Final[dict[StrategyName, str]] = {
     "count": "its matches are counted, and none is made",
     "count neighbours": "its matches are counted, and none is made",
     "list": "its matches are listed one by one",

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
     from cepc_runtime.sql.functions.signature import Build
 
-Typed = tuple["Expression | None", tuple[Diagnostic, ...]]
+TypedExpression = tuple["Expression | None", tuple[Diagnostic, ...]]
 
 _COMPARISONS: Final = ("=", "<=>", "<>", "<", "<=", ">", ">=")
 _OF_PATTERNS: Final = frozenset(["TO_TIMESTAMP", "TRY_TO_TIMESTAMP", "TO_DATE", "DATE_FORMAT", "UNIX_TIMESTAMP"])
@@ -60,7 +60,7 @@ _TRUTH: Final = {"TRUE": Literal(True, BOOLEAN), "FALSE": Literal(False, BOOLEAN
 
 def type_expression(
     expression: ast.Expression, scope: Scope, context: ExpressionContext, labels: Mapping[str, str] | None = None
-) -> Typed:
+) -> TypedExpression:
     """The expression with types, coercions as casts, or None where it has errors; and all diagnostics about it.
     `labels` are those that LABEL may name, None where it may not stand.
     """
@@ -73,7 +73,7 @@ def type_expression(
 
 def type_condition(
     expression: ast.Expression, scope: Scope, context: ExpressionContext, labels: Mapping[str, str] | None = None
-) -> Typed:
+) -> TypedExpression:
     """The same for a condition of WHERE or HAVING, which must be a BOOLEAN."""
     typer = Typer(scope, context, labels)
     typed = typer.type(expression)
@@ -151,7 +151,7 @@ class Typer:
     found: list[Diagnostic] = field(default_factory=list)
     sizes: Sizes = field(default_factory=Sizes)
 
-    def result(self, typed: Expression | None) -> Typed:
+    def result(self, typed: Expression | None) -> TypedExpression:
         failed = typed is None or any(d.severity == "error" for d in self.found)
         return None if failed else typed, tuple(dict.fromkeys(self.found))
 

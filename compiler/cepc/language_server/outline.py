@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cepc_grammar.parser import Parsed
     from cepc_grammar.source import Span
 
-    from .references import Kind
+    from .references import SymbolKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class OutlineEntry:
     """`span` is the whole text, `name_span` the name in it."""
 
     name: str
-    kind: Kind
+    kind: SymbolKind
     detail: str
     span: Span
     name_span: Span

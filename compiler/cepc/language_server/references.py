@@ -24,7 +24,7 @@ from ..resolve.walk import atoms, walk
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-Kind = OneOf[
+SymbolKind = OneOf[
     "stream", "event type", "listed type", "pattern", "function", "built-in function", "query", "test", "variable",
     "parameter", "column", "result", "module", "label",
 ]  # fmt: skip
@@ -34,7 +34,7 @@ Kind = OneOf[
 class Symbol:
     """What a name stands for. `span` is where it is declared, NOWHERE for what the language itself has."""
 
-    kind: Kind
+    kind: SymbolKind
     name: str
     span: Span
 
@@ -91,7 +91,7 @@ def references(statements: Iterable[ast.Statement]) -> References:
     return References(tuple(sorted(unique.values(), key=lambda o: (o.span.source, o.span.start))))
 
 
-Found = tuple[Span, Symbol]
+SymbolUse = tuple[Span, Symbol]
 
 
 class DeclaredNames:
@@ -227,7 +227,7 @@ class DeclaredNames:
 
     # ---- the names in a statement
 
-    def in_statement(self, statement: ast.Statement) -> Iterator[Found]:
+    def in_statement(self, statement: ast.Statement) -> Iterator[SymbolUse]:
         match statement:
             case ast.Import():
                 yield _import(statement)
@@ -252,7 +252,7 @@ class DeclaredNames:
             case ast.Test():
                 yield from self._test(statement)
 
-    def _stream(self, stream: ast.Stream) -> Iterator[Found]:
+    def _stream(self, stream: ast.Stream) -> Iterator[SymbolUse]:
         yield stream.name.span, Symbol("stream", stream.name.text, stream.name.span)
         if stream.query is not None and (query := self.query_of(stream)) is not None:
             yield stream.query.span, Symbol("query", query.name.text, query.name.span)
@@ -269,7 +269,7 @@ class DeclaredNames:
         for column in stream.columns:
             yield from self._expression(column.expression, _Place(None, own))
 
-    def _named_pattern(self, node: ast.NamedPattern) -> Iterator[Found]:
+    def _named_pattern(self, node: ast.NamedPattern) -> Iterator[SymbolUse]:
         yield node.name.span, Symbol("pattern", node.name.text, node.name.span)
         scope = VariableScope(node.pattern)
         place = _Place(scope, tuple(self.streams), _parameters(node.parameters or ()))
@@ -277,7 +277,7 @@ class DeclaredNames:
         yield from self._pattern(node.pattern, scope, place)
         yield from self._expression(node.where, place)
 
-    def _query(self, query: ast.Query) -> Iterator[Found]:
+    def _query(self, query: ast.Query) -> Iterator[SymbolUse]:
         yield query.name.span, Symbol("query", query.name.text, query.name.span)
         for stream in query.streams:
             yield from _maybe(stream.span, self.stream(stream.text))
@@ -300,7 +300,7 @@ class DeclaredNames:
             for variable in query.after_match.variables:
                 yield from self._expression(variable, place)
 
-    def _test(self, test: ast.Test) -> Iterator[Found]:
+    def _test(self, test: ast.Test) -> Iterator[SymbolUse]:
         yield test.name.span, Symbol("test", test.name.text, test.name.span)
         query = self.queries.get(test.query.text)
         if query is None:
@@ -316,7 +316,7 @@ class DeclaredNames:
         for name in (test.expected.columns if test.expected is not None else None) or ():
             yield from _maybe(name.span, results.get(name.text) or self.column(name.text, streams))
 
-    def _pattern(self, pattern: ast.Pattern, scope: VariableScope, place: _Place) -> Iterator[Found]:
+    def _pattern(self, pattern: ast.Pattern, scope: VariableScope, place: _Place) -> Iterator[SymbolUse]:
         for node in subpatterns(pattern):
             if not isinstance(node, ast.Atom | ast.AnyEvent):
                 continue
@@ -330,7 +330,7 @@ class DeclaredNames:
                     meant = place.parameters.get(name.text) or self.operand(name.text)
                     yield from _maybe(name.span, meant or self.column(name.text, place.streams))
 
-    def _expression(self, expression: ast.Expression | None, place: _Place) -> Iterator[Found]:
+    def _expression(self, expression: ast.Expression | None, place: _Place) -> Iterator[SymbolUse]:
         if expression is None:
             return
         alone: set[int] = set()  # names that are the whole argument of a function of variables
@@ -354,14 +354,14 @@ class DeclaredNames:
                         column = attribute if isinstance(attribute, ast.Name) else attribute.parts[0]
                         yield from _maybe(column.span, self.column(column.text, place.streams))
 
-    def _function(self, name: ast.Name) -> Iterator[Found]:
+    def _function(self, name: ast.Name) -> Iterator[SymbolUse]:
         own = self.functions.get(key(name))
         if own is not None:
             yield name.span, Symbol("function", own.name.text, own.name.span)
         else:
             yield name.span, Symbol("built-in function", name.text.upper(), NOWHERE)
 
-    def _dotted(self, parts: tuple[ast.Name, ...], place: _Place, *, variable: bool = False) -> Iterator[Found]:
+    def _dotted(self, parts: tuple[ast.Name, ...], place: _Place, *, variable: bool = False) -> Iterator[SymbolUse]:
         """`x`, `v.x`, `w.p.x`: variables as far as there are, then a column; fields of it have no place."""
         first, *rest = parts
         column = self.column(first.text, place.streams)
@@ -410,7 +410,7 @@ class _Place:
     own: ast.Name | None = None
     labels: Mapping[str, Symbol] = field(default_factory=dict)
 
-    def declared(self) -> Iterator[Found]:
+    def declared(self) -> Iterator[SymbolUse]:
         return ((symbol.span, symbol) for symbol in self.parameters.values())
 
 
@@ -429,7 +429,7 @@ def _results(query: ast.Query) -> Iterator[tuple[str, Symbol]]:
     return ((a.text, Symbol("result", a.text, a.span)) for a in aliases if a is not None)
 
 
-def _import(node: ast.Import) -> Found:
+def _import(node: ast.Import) -> SymbolUse:
     if node.module is not None:
         name = ".".join(part.text for part in node.module)
         return node.module[0].span.to(node.module[-1].span), Symbol("module", name, Span(0, 0, f"<{name}>"))
@@ -437,6 +437,6 @@ def _import(node: ast.Import) -> Found:
     return node.span, Symbol("module", path, Span(0, 0, path))
 
 
-def _maybe(span: Span, symbol: Symbol | None) -> Iterator[Found]:
+def _maybe(span: Span, symbol: Symbol | None) -> Iterator[SymbolUse]:
     if symbol is not None:
         yield span, symbol

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from .completion import SuggestionKind
     from .outline import OutlineEntry
     from .program import EditedProgram
-    from .references import Kind
+    from .references import SymbolKind
 
 QUIET: Final = 0.25
 """Seconds without a change before a text is checked."""
@@ -59,7 +59,7 @@ RUN_TESTS: Final = "cepc.runTests"
 
 T = TypeVar("T")
 
-_SYMBOLS: Final[dict[Kind, types.SymbolKind]] = {
+_SYMBOLS: Final[dict[SymbolKind, types.SymbolKind]] = {
     "stream": types.SymbolKind.Class,
     "event type": types.SymbolKind.Event,
     "pattern": types.SymbolKind.Interface,

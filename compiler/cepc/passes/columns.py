@@ -18,7 +18,7 @@ from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.plan.sharing import Member, SharedStates
 
 from ..planning.logical import counted, leaders
-from .engine import Place, planes
+from .engine import QueryState, planes
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..planning.logical import CountableQuery
     from .workload import Context, Workload
 
-Classes = dict["Hashable", list[Place]]
+Classes = dict["Hashable", list[QueryState]]
 MANY: Final = 16  # queries
 
 
@@ -39,7 +39,7 @@ def columns(workload: Workload, context: Context) -> Workload:
     labels = {query.name: _labels(query) for query in queries}
     # Queries with more in common are neighbours, so that their columns are neighbours wherever they occur together.
     order = sorted(labels, key=lambda name: sorted(map(repr, labels[name].values())))
-    classes: defaultdict[Hashable, list[Place]] = defaultdict(list)
+    classes: defaultdict[Hashable, list[QueryState]] = defaultdict(list)
     for name in order:
         for state, label in labels[name].items():
             if (name, state) not in taken and leader.get((name, state), name) == name:
@@ -63,8 +63,8 @@ def is_weighed(workload: Workload, context: Context) -> bool:
 class _Move:
     """A row operation: how often in a second, and about how many numbers it adds for each window."""
 
-    source: Place
-    target: Place
+    source: QueryState
+    target: QueryState
     letter: int
     rate: float
     planes: int
@@ -72,7 +72,7 @@ class _Move:
 
 def _moves(workload: Workload, queries: Sequence[CountableQuery], rates: Sequence[float]) -> Iterator[_Move]:
     """Of states that are kept once, once."""
-    led: dict[Place, Place] = {}
+    led: dict[QueryState, QueryState] = {}
     for part in workload.plan.sharing:
         if part.equal:
             first = part.members[0]

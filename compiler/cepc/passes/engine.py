@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..planning.logical import CountableQuery, LogicalPlan
     from .rates import Rates
 
-Place = tuple[str, int]
+QueryState = tuple[str, int]
 """A query's name, and a state of its automaton."""
 
 
@@ -104,7 +104,7 @@ def _work(plan: LogicalPlan, rates: Rates, model: EngineModel, second: float) ->
     by_name = {q.name: q for q in counted(plan)}
     asked = {step.letter for query in by_name.values() for step in query.automaton.steps}
     rate = {number: rates.rate(plan.letters[number]) for number in asked}
-    place: dict[Place, tuple[int, int]] = {}
+    place: dict[QueryState, tuple[int, int]] = {}
     for p, part in enumerate(plan.sharing):
         if not part.equal:
             for member in part.members:

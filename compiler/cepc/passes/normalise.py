@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from cepc_runtime.plan.automaton import Automaton
 
     from ..planning.logical import CountableQuery
-    from .engine import Place
+    from .engine import QueryState
     from .workload import Context, Workload
 
 
@@ -34,7 +34,7 @@ def normalise(workload: Workload, context: Context) -> Workload:  # noqa: ARG001
     """Merge what is equal; say which queries ask the same."""
     queries = counted(workload.plan)
     classes = _classes(queries)
-    members: defaultdict[tuple[str, ...], list[list[Place]]] = defaultdict(list)
+    members: defaultdict[tuple[str, ...], list[list[QueryState]]] = defaultdict(list)
     for places in classes:
         first = list({query: (query, state) for query, state in reversed(places)}.values())[::-1]
         if len(first) > 1:
@@ -50,15 +50,15 @@ def normalise(workload: Workload, context: Context) -> Workload:  # noqa: ARG001
     return result.said(Note("normalise", names, text) for names, text in _sentences(queries, classes))
 
 
-def _classes(queries: Sequence[CountableQuery]) -> list[list[Place]]:
+def _classes(queries: Sequence[CountableQuery]) -> list[list[QueryState]]:
     """All states by what they hold, as the coarsest partition that is stable under what is added to them.
 
     A state whose sources are known is known too, by one look at it; a source that it is itself counts as itself, since
     no two states of one automaton are reached by the same events. What circles lead to is refined in rounds.
     """
     known: dict[Hashable, int] = {}
-    numbers: dict[Place, int] = {}
-    left: dict[Place, list[tuple[Hashable, Place]]] = {}
+    numbers: dict[QueryState, int] = {}
+    left: dict[QueryState, list[tuple[Hashable, QueryState]]] = {}
     for query in queries:
         sources: list[list[tuple[Hashable, int]]] = [[] for _ in range(_automaton(query).states)]
         for target, key, source in _incoming(query):
@@ -81,7 +81,7 @@ def _classes(queries: Sequence[CountableQuery]) -> list[list[Place]]:
             left[query.name, state] = [(key, (query.name, source)) for key, source in sources[state]]
     if left:
         numbers |= _refined(left, numbers, {q.name: q for q in queries})
-    classes: defaultdict[int, list[Place]] = defaultdict(list)
+    classes: defaultdict[int, list[QueryState]] = defaultdict(list)
     for query in queries:
         for state in range(_automaton(query).states):
             classes[numbers[query.name, state]].append((query.name, state))
@@ -89,15 +89,15 @@ def _classes(queries: Sequence[CountableQuery]) -> list[list[Place]]:
 
 
 def _refined(
-    left: Mapping[Place, Sequence[tuple[Hashable, Place]]],
-    known: Mapping[Place, int],
+    left: Mapping[QueryState, Sequence[tuple[Hashable, QueryState]]],
+    known: Mapping[QueryState, int],
     queries: Mapping[str, CountableQuery],
-) -> dict[Place, int]:
+) -> dict[QueryState, int]:
     """Numbers of their own for the places that are left."""
     numbers = numbered({place: _kind(queries[place[0]], place[1]) for place in left})
     while True:
 
-        def number(source: Place, numbers: Mapping[Place, int] = numbers) -> tuple[bool, int]:
+        def number(source: QueryState, numbers: Mapping[QueryState, int] = numbers) -> tuple[bool, int]:
             return (True, numbers[source]) if source in numbers else (False, known[source])
 
         refined = numbered(
@@ -134,7 +134,7 @@ def _incoming(query: CountableQuery) -> Iterator[tuple[int, Hashable, int]]:
 
 
 def _sentences(
-    queries: Sequence[CountableQuery], classes: Sequence[Sequence[Place]]
+    queries: Sequence[CountableQuery], classes: Sequence[Sequence[QueryState]]
 ) -> Iterator[tuple[tuple[str, ...], str]]:
     """Queries that ask the same, and those that count prefixes of another's matches."""
     number = {place: i for i, places in enumerate(classes) for place in places}

@@ -32,14 +32,14 @@ class Event:
     variable: str
 
 
-Pattern = Event | Operator["Pattern"] | Not["Pattern", int]  # `within` in ticks
+PlannedPattern = Event | Operator["PlannedPattern"] | Not["PlannedPattern", int]  # `within` in ticks
 
 
-def pattern_of(query: model.Query, letters: Mapping[Letter, int]) -> Pattern:
+def pattern_of(query: model.Query, letters: Mapping[Letter, int]) -> PlannedPattern:
     """The query's pattern over the letters of its plan."""
     tests = {variable.name: variable.test for variable in query.variables}
 
-    def tree(node: model.Pattern, parts: tuple[Pattern, ...]) -> Pattern:
+    def tree(node: model.Pattern, parts: tuple[PlannedPattern, ...]) -> PlannedPattern:
         match node:
             case model.Event(variable, conditions):
                 return Event(letters[letter_of(tests[variable], conditions)], variable)
@@ -54,7 +54,7 @@ def pattern_of(query: model.Query, letters: Mapping[Letter, int]) -> Pattern:
     return fold(query.pattern, tree)
 
 
-def relettered(pattern: Pattern, letters: Mapping[int, int]) -> Pattern:
+def relettered(pattern: PlannedPattern, letters: Mapping[int, int]) -> PlannedPattern:
     """The pattern with other letters, where they say one.
 
     >>> relettered(Seq((Event(0, "a"), Not(Event(1, "b")))), {1: 2})
@@ -63,7 +63,7 @@ def relettered(pattern: Pattern, letters: Mapping[int, int]) -> Pattern:
     return with_leaves(pattern, Event, lambda event: replace(event, letter=letters.get(event.letter, event.letter)))
 
 
-def events(pattern: Pattern) -> Iterator[Event]:
+def events(pattern: PlannedPattern) -> Iterator[Event]:
     """The events of a pattern in the order of the text, those under NOT included.
 
     >>> [e.variable for e in events(Seq((Event(0, "a"), Repeat(Event(1, "b"), 1, None))))]
@@ -72,7 +72,7 @@ def events(pattern: Pattern) -> Iterator[Event]:
     return (node for node in walk(pattern) if isinstance(node, Event))
 
 
-def outline(pattern: Pattern, leaf: Callable[[Event], Hashable]) -> Hashable:
+def outline(pattern: PlannedPattern, leaf: Callable[[Event], Hashable]) -> Hashable:
     """The pattern without the names of its variables, `leaf` in the place of its events: equal for patterns of one
     shape.
 
@@ -80,7 +80,7 @@ def outline(pattern: Pattern, leaf: Callable[[Event], Hashable]) -> Hashable:
     ('SEQ', 0, ('NOT', 5, 1))
     """
 
-    def shape(node: Pattern, parts: tuple[Hashable, ...]) -> Hashable:
+    def shape(node: PlannedPattern, parts: tuple[Hashable, ...]) -> Hashable:
         match node:
             case Event():
                 return leaf(node)
@@ -93,7 +93,7 @@ def outline(pattern: Pattern, leaf: Callable[[Event], Hashable]) -> Hashable:
     return fold(pattern, shape)
 
 
-def flat_sequence(pattern: Pattern) -> tuple[Event, ...] | None:
+def flat_sequence(pattern: PlannedPattern) -> tuple[Event, ...] | None:
     """The events of a SEQ of single events, the only patterns that Sharon knows; None for any other."""
     elements = pattern.parts if isinstance(pattern, Seq) else (pattern,)
     found = tuple(element for element in elements if isinstance(element, Event))

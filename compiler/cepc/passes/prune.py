@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..planning.logical import Countability, LogicalPlan, LogicalQuery
     from .workload import Context, Workload
 
-    Query = LogicalQuery[Countability]
+    AnyQuery = LogicalQuery[Countability]
 
 MANY: Final = 32
 """Queries over the same groups."""
@@ -40,7 +40,7 @@ MANY: Final = 32
 def prune(workload: Workload, context: Context) -> Workload:  # noqa: ARG001 - a pass
     """Say what each query's matches need."""
     plan = workload.plan
-    by_groups: dict[tuple[str, ...], list[Query]] = {}
+    by_groups: dict[tuple[str, ...], list[AnyQuery]] = {}
     for query in plan.queries:
         by_groups.setdefault(tuple(sorted(query.partition)), []).append(query)
     wanted = {q.name for groups, own in by_groups.items() if groups and _may_go(own, plan) for q in own}
@@ -55,7 +55,7 @@ def prune(workload: Workload, context: Context) -> Workload:  # noqa: ARG001 - a
     return replace(workload, plan=replace(plan, needs=tuple(found)))
 
 
-def _may_go(queries: Sequence[Query], plan: LogicalPlan) -> bool:
+def _may_go(queries: Sequence[AnyQuery], plan: LogicalPlan) -> bool:
     """Whether some partitions of the queries, which have the same, may be left out."""
     types = dict(plan.stream.columns)
     return len(queries) <= MANY and not any(
@@ -66,7 +66,7 @@ def _may_go(queries: Sequence[Query], plan: LogicalPlan) -> bool:
     )
 
 
-def _needs(query: Query, plan: LogicalPlan) -> tuple[Need, ...]:
+def _needs(query: AnyQuery, plan: LogicalPlan) -> tuple[Need, ...]:
     """In the letters that its executor asks for."""
     counting = query.counting
     automaton = query.positions if isinstance(counting, Uncountable) else counting.automaton

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ..planning.logical import Countability, LogicalPlan, LogicalQuery
 
-Target = OneOf["local", "batch", "stream"]
+PlanTarget = OneOf["local", "batch", "stream"]
 """What executes the plan: this process, or a job of Spark's, over all events or as they come."""
 
 NAMED: Final = 20
@@ -35,7 +35,7 @@ ALONE: Final = 20
 """Queries that Spark answers alone, each by a job of a tenth of a second; the kernel answers all others by one."""
 
 
-def strategy(plan: LogicalPlan, target: Target) -> PhysicalPlan:
+def strategy(plan: LogicalPlan, target: PlanTarget) -> PhysicalPlan:
     """The plan by which the target executes the queries."""
     joins = {answer.query: number for number, shared in enumerate(plan.shared_matches) for answer in shared.answers}
     natives = _natives(plan) if target == "batch" else {}
@@ -45,7 +45,7 @@ def strategy(plan: LogicalPlan, target: Target) -> PhysicalPlan:
     )
 
 
-def _needs(plan: LogicalPlan, queries: Sequence[PhysicalQuery], target: Target) -> tuple[Needs, ...]:
+def _needs(plan: LogicalPlan, queries: Sequence[PhysicalQuery], target: PlanTarget) -> tuple[Needs, ...]:
     """Those of queries that find matches in groups: of a stream's groups nobody ever has all events, and Spark's own
     aggregation sorts none.
     """

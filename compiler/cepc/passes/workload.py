@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ..planning.logical import LogicalPlan
     from .engine import EngineModel
-    from .pattern import Pattern
+    from .pattern import PlannedPattern
     from .rates import Rates
 
 
@@ -42,12 +42,12 @@ class Workload:
     """
 
     plan: LogicalPlan
-    patterns: tuple[Pattern, ...]
+    patterns: tuple[PlannedPattern, ...]
     types: tuple[str, ...]
     proposals: tuple[Proposal, ...] = ()
     notes: tuple[Note, ...] = ()
 
-    def by_name(self) -> dict[str, Pattern]:
+    def by_name(self) -> dict[str, PlannedPattern]:
         """The pattern of each query."""
         return {q.name: p for q, p in zip(self.plan.queries, self.patterns, strict=True)}
 

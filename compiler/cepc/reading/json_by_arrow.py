@@ -34,7 +34,7 @@ _EITHER: Final = 0xFF ^ _BRACKET ^ _OPEN
 _NAN_OR_INFINITY: Final = re.compile(rb"[:,\[]\s*-?(?:NaN|Inf)")
 """What Arrow takes for a number, and Python not in all spellings."""
 
-Parsed = tuple[Any, frozenset[str]]
+ParsedByArrow = tuple[Any, frozenset[str]]
 """A table, and which of its columns occur in the lines."""
 
 
@@ -45,7 +45,7 @@ def are_plain(columns: Sequence[tuple[str, DataType]]) -> bool:
     )
 
 
-def table_of(data: bytes, columns: Sequence[tuple[str, DataType]], times: TimeFormats) -> Parsed | None:
+def table_of(data: bytes, columns: Sequence[tuple[str, DataType]], times: TimeFormats) -> ParsedByArrow | None:
     """The columns of lines that are objects, of types that are plain; None where nothing is known."""
     import pyarrow as pa
     import pyarrow.json as pj

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from .bad_records import Wrong
     from .files import DataFile
-    from .json_by_arrow import Parsed
+    from .json_by_arrow import ParsedByArrow
     from .time_formats import TimeFormats
 
 BLOCK = 1 << 22
@@ -65,7 +65,7 @@ def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
     times = time_formats(file.options)
     misses = 0 if are_plain(wanted.columns) else MISSES
 
-    def by_arrow(whole: Whole) -> Parsed | None:
+    def by_arrow(whole: Whole) -> ParsedByArrow | None:
         return table_of(whole.data, wanted.columns, times) if misses < MISSES else None
 
     for whole, found in in_turn(_whole_lines(file), by_arrow, wanted.threads):
@@ -127,11 +127,11 @@ def _block(whole: Whole) -> Block:
 # ---- objects ---------------------------------------------------------------------------------------------------------
 
 
-Found = tuple[Any, frozenset[str], list["Wrong"], "Ints"]
+TableOfLines = tuple[Any, frozenset[str], list["Wrong"], "Ints"]
 """The table, which of the wanted columns occur, what is wrong, and the indices of the lines in the table."""
 
 
-def _table(block: Block, numbers: list[int], wanted: Wanted, times: TimeFormats) -> Found:
+def _table(block: Block, numbers: list[int], wanted: Wanted, times: TimeFormats) -> TableOfLines:
     exact = any(needs_exact(type_) for _, type_ in wanted.columns)
     try:
         return _read(block, numbers, wanted, times, exact)
@@ -139,7 +139,7 @@ def _table(block: Block, numbers: list[int], wanted: Wanted, times: TimeFormats)
         return _read(block, numbers, wanted, times, True)
 
 
-def _read(block: Block, numbers: list[int], wanted: Wanted, times: TimeFormats, exact: bool) -> Found:
+def _read(block: Block, numbers: list[int], wanted: Wanted, times: TimeFormats, exact: bool) -> TableOfLines:
     import numpy as np
     import pyarrow as pa
 

@@ -18,7 +18,7 @@ from . import messages, readers
 from .bad_records import STOP, BadRecord, BadRecords
 from .computing import InputRows, with_computed
 from .find import check_content, find_files
-from .reader import Columns, NotThisFormatError, Reader, Wanted
+from .reader import ColumnTypes, NotThisFormatError, Reader, Wanted
 from .text_values import BadValueError, from_text
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ def _constants(file: DataFile, wanted: Wanted) -> dict[str, Any]:
     return found
 
 
-def _with(table: Any, constants: dict[str, Any], columns: Columns) -> Any:
+def _with(table: Any, constants: dict[str, Any], columns: ColumnTypes) -> Any:
     import pyarrow as pa
 
     if not constants:

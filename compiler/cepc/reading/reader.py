@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .bad_records import Wrong
     from .files import DataFile
 
-Columns = tuple[tuple[str, "DataType"], ...]
+ColumnTypes = tuple[tuple[str, "DataType"], ...]
 FormatOptions = tuple[tuple[str, str], ...]
 
 
@@ -32,8 +32,8 @@ class Wanted:
     """
 
     stream: str
-    columns: Columns
-    declared: Columns
+    columns: ColumnTypes
+    declared: ColumnTypes
     most: int | None = 1
     encoded: str | None = None
     threads: int = 1

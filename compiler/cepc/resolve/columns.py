@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Columns:
+class StreamColumns:
     """`visible` are the columns that queries see, in order: all but those of the input whose place a computed one
     takes. `broken` are those whose type is not known.
     """
@@ -41,7 +41,7 @@ class Columns:
 NO_ROWS: Final[Mapping[str, DataType]] = MappingProxyType({})
 
 
-def resolve_columns(stream: ast.Stream, rows: Mapping[str, DataType]) -> Columns:
+def resolve_columns(stream: ast.Stream, rows: Mapping[str, DataType]) -> StreamColumns:
     """Every column with its type, and all that is wrong. `rows` are those of the query whose rows are the events, which
     then has no others in its input.
     """
@@ -75,7 +75,7 @@ def resolve_columns(stream: ast.Stream, rows: Mapping[str, DataType]) -> Columns
             types[name] = type_
     of_input = {*rows} | {c.name.text for c in stream.columns if c.expression is None}
     taken = {name.casefold() for name in computed}
-    return Columns(
+    return StreamColumns(
         {name: type_ for name, type_ in types.items() if name not in of_input or name.casefold() not in taken},
         StreamInput(
             tuple((name, type_) for name, type_ in types.items() if name in of_input),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from cepc_grammar import ast
     from cepc_grammar.diagnostic import Diagnostic
-    from cepc_runtime.plan.stream import Unit
+    from cepc_runtime.plan.stream import TickUnit
     from cepc_runtime.sql.types import DataType
 
 LONGEST = 2**62  # ticks; a time plus a duration stays within 64 bits
@@ -30,10 +30,10 @@ class Tick:
     name: str
 
 
-_NAMES: Mapping[Unit, str] = {"us": "microseconds", "ms": "milliseconds", "s": "seconds", "day": "days"}
+_NAMES: Mapping[TickUnit, str] = {"us": "microseconds", "ms": "milliseconds", "s": "seconds", "day": "days"}
 
 
-def tick(type_: DataType, unit: Unit | None) -> Tick | None:
+def tick(type_: DataType, unit: TickUnit | None) -> Tick | None:
     """The tick of an event-time column, or None for a type that cannot be one."""
     found = unit_of(type_, unit)
     return None if found is None else Tick(MICROSECONDS[found], _NAMES[found])

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
     from cepc_grammar.diagnostic import Diagnostic
 
-    from .written import Negation, Written
+    from .written import Written
 
 
 @dataclass(frozen=True, slots=True)
 class OuterNots:
     """Of the forms of a pattern: NOTs that can come first, NOTs that can come last, whether one has no event."""
 
-    first: tuple[Negation, ...] = ()
-    last: tuple[Negation, ...] = ()
+    first: tuple[written.Negation, ...] = ()
+    last: tuple[written.Negation, ...] = ()
     empty: bool = False
 
 
@@ -128,7 +128,7 @@ def _nested(node: Written, *, top: bool) -> Iterator[Diagnostic]:
                 yield from _nested(part, top=top)
 
 
-def _negated(negation: Negation) -> Iterator[Diagnostic]:
+def _negated(negation: written.Negation) -> Iterator[Diagnostic]:
     """What a NOT forbids: a type, an OR, or a SEQ without NOT, with at least one event."""
     body = negation.body
     while isinstance(body, Named):
@@ -167,11 +167,11 @@ def _any(of: tuple[OuterNots, ...]) -> OuterNots:
     return OuterNots(first, last, any(e.empty for e in of))
 
 
-def _leading(parts: Iterator[tuple[Negation | None, ...]]) -> tuple[Negation, ...]:
+def _leading(parts: Iterator[tuple[written.Negation | None, ...]]) -> tuple[written.Negation, ...]:
     """The NOTs at the edge of a sequence; a None at the end of a part says that the next part can be at the edge
     too.
     """
-    found: list[Negation] = []
+    found: list[written.Negation] = []
     for part in parts:
         found += (n for n in part if n is not None)
         if part[-1:] != (None,):
@@ -179,6 +179,6 @@ def _leading(parts: Iterator[tuple[Negation | None, ...]]) -> tuple[Negation, ..
     return _distinct(found)
 
 
-def _distinct(negations: Iterable[Negation]) -> tuple[Negation, ...]:
+def _distinct(negations: Iterable[written.Negation]) -> tuple[written.Negation, ...]:
     """Each once, by identity: two that read alike stand in two gaps."""
     return tuple({id(n): n for n in negations}.values())

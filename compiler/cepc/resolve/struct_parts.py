@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .streams import KnownStream
 
 
-Parts = tuple[ast.Name, ...]
+FieldPath = tuple[ast.Name, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def text_of(parts: Sequence[ast.Name]) -> str:
     return ".".join(part.text for part in parts)
 
 
-def _dotted(query: ast.Query, stream: KnownStream | None, bound: frozenset[str]) -> Iterator[Parts]:
+def _dotted(query: ast.Query, stream: KnownStream | None, bound: frozenset[str]) -> Iterator[FieldPath]:
     """The dotted names in `[ ]` and GROUP BY that begin with a column. In GROUP BY a variable or a type may stand
     before a column.
     """
@@ -97,7 +97,7 @@ def _dotted(query: ast.Query, stream: KnownStream | None, bound: frozenset[str])
             yield item.parts
 
 
-def _field(parts: Parts, stream: KnownStream) -> Expression | Diagnostic | None:
+def _field(parts: FieldPath, stream: KnownStream) -> Expression | Diagnostic | None:
     """None where what is wrong has been said."""
     first, *rest = parts
     type_ = stream.columns.get(first.text)
@@ -143,7 +143,7 @@ class _Rewriting:
                 return replace(node, parts=self._parts(parts))
         return None
 
-    def _parts(self, parts: Parts) -> Parts:
+    def _parts(self, parts: FieldPath) -> FieldPath:
         for end in range(len(parts), 1, -1):
             if (name := text_of(parts[:end])) in self.names:
                 return (ast.Name(name, parts[0].span.to(parts[end - 1].span)), *parts[end:])

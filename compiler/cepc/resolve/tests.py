@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from .names import Declarations
     from .streams import KnownStream
 
-Columns = tuple[tuple[str, "DataType"], ...]
-
 
 def check_tests(
     tests: Iterable[ast.Test],
@@ -132,7 +130,9 @@ def _expected(
     return _values(values, tuple((name.text, known[name.text]) for name in values.columns))
 
 
-def _values(values: ast.Values, columns: Columns) -> tuple[model.Values | None, list[Diagnostic]]:
+def _values(
+    values: ast.Values, columns: tuple[tuple[str, DataType], ...]
+) -> tuple[model.Values | None, list[Diagnostic]]:
     problems: list[Diagnostic] = []
     rows: list[tuple[model.Value | model.Parts, ...]] = []
     for row in values.rows:

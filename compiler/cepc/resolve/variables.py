@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from .events import EventTypes
     from .inline import Inlined
-    from .written import Negation, Written
+    from .written import Written
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Variable:
     name: str
     type: ast.Name | None
     is_list: bool
-    negation: Negation | None
+    negation: written.Negation | None
     span: Span
     stream: str | None = None
 
@@ -87,7 +87,7 @@ def check_variables(
     """
     if inlined.pattern is None:
         return
-    first: dict[str, tuple[written.Event, Negation | None]] = {}
+    first: dict[str, tuple[written.Event, written.Negation | None]] = {}
     reported: set[str] = set()
     for event, negation in _events(inlined.pattern, None):
         earlier, its_negation = first.setdefault(event.variable, (event, negation))
@@ -104,7 +104,9 @@ def check_variables(
     yield from _twins({name: event.span for name, (event, _) in first.items()})
 
 
-def _events(node: Written, negation: Negation | None) -> Iterator[tuple[written.Event, Negation | None]]:
+def _events(
+    node: Written, negation: written.Negation | None
+) -> Iterator[tuple[written.Event, written.Negation | None]]:
     if isinstance(node, written.Event):
         yield node, negation
     if negation is None and isinstance(node, Not):

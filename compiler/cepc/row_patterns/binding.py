@@ -11,8 +11,8 @@ from .define import (
     MOST_WRITTEN_OUT,
     BoundVariable,
     Mentioned,
-    Row,
     Unsure,
+    WhichRow,
     counts_all,
     farthest,
     is_aggregated,
@@ -90,7 +90,7 @@ def _bound(
             left > 0,
             so_far,
         )
-        rows: dict[int, tuple[Row | Unsure, ...]] = {}
+        rows: dict[int, tuple[WhichRow | Unsure, ...]] = {}
         refused: list[RefusedError] = []
         for place in places:
             try:
@@ -128,7 +128,7 @@ def _begun(places: list[VariablePlace], names: ClauseNames, paths: RowPaths) -> 
 
 def _divided(
     places: list[VariablePlace],
-    rows: Mapping[int, tuple[Row | Unsure, ...]],
+    rows: Mapping[int, tuple[WhichRow | Unsure, ...]],
     begun: Mapping[int, frozenset[str]],
     *,
     apart: bool,
@@ -136,7 +136,7 @@ def _divided(
     """The first places of a variable keep its name, others become `A 2`, `A 3`. Those that are excluded may stand
     `apart`, and so do those at which a match has `begun` with another variable.
     """
-    groups: dict[tuple[str, tuple[Row, ...], bool, frozenset[str]], set[int]] = {}
+    groups: dict[tuple[str, tuple[WhichRow, ...], bool, frozenset[str]], set[int]] = {}
     for place in places:
         known = tuple(row for row in rows[place.number] if not isinstance(row, Unsure))
         kind = (place.variable, known, apart and place.excluded, begun.get(place.number, frozenset()))

@@ -14,7 +14,7 @@ from ..resolve.walk import conjuncts, references, rewrite, walk
 from . import build
 from . import messages as say
 from .aggregating import AggregateWriter, row_aggregate
-from .define import Back, Earlier, EndRow, Missing, Own, Row, SoFar, rows_in, rows_of
+from .define import Back, Earlier, EndRow, Missing, Own, SoFar, WhichRow, rows_in, rows_of
 from .navigation import LOGICAL, RefusedError, of_row
 
 if TYPE_CHECKING:
@@ -49,7 +49,9 @@ class ConditionWriter:
         rows = iter(self.variable.rows)
         return [written for one in conjuncts(condition) for written in self._conjunct(one, place, rows)]
 
-    def _conjunct(self, conjunct: ast.Expression, place: VariablePlace, rows: Iterator[Row]) -> list[ast.Expression]:
+    def _conjunct(
+        self, conjunct: ast.Expression, place: VariablePlace, rows: Iterator[WhichRow]
+    ) -> list[ast.Expression]:
         """PREV is asked where there is such a row alone, so there is one condition for each number of rows that there
         may be.
         """
@@ -68,11 +70,11 @@ class ConditionWriter:
             found.append(self._about_it(written))
         return found
 
-    def _row(self, row: Row, asked: RowReference) -> Row:
+    def _row(self, row: WhichRow, asked: RowReference) -> WhichRow:
         """An earlier row is none at places that none can come before, though it is one at other places."""
         return Missing() if isinstance(row, (Earlier, Back)) and not self._before(asked.variable) else row
 
-    def _over(self, conjunct: ast.Expression, place: VariablePlace, mentioned: list[Row]) -> ast.Expression:
+    def _over(self, conjunct: ast.Expression, place: VariablePlace, mentioned: list[WhichRow]) -> ast.Expression:
         rows = iter(mentioned)
         return rows_in(
             conjunct, self.scope, place, lambda asked, node: self._value(next(rows), asked, node), self._aggregate
@@ -120,7 +122,7 @@ class ConditionWriter:
         another = ast.Is(self.used.number_of(own, span), "NULL", False, span)
         return ast.Binary("OR", another, conjunct, span)
 
-    def _value(self, row: Row, asked: RowReference, node: ast.Expression) -> ast.Expression:
+    def _value(self, row: WhichRow, asked: RowReference, node: ast.Expression) -> ast.Expression:
         span = node.span
         match row:
             case Own(places):
@@ -332,6 +334,6 @@ def _of_rows(conjunct: ast.Expression) -> set[str]:
     return found
 
 
-def _up_to(most: int | None, row: Row) -> Row:
+def _up_to(most: int | None, row: WhichRow) -> WhichRow:
     """The row as it is where a variable has no more rows than that."""
     return Missing() if isinstance(row, Back) and most is not None and row.offset >= most else row

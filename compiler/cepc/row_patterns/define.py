@@ -91,7 +91,7 @@ class SoFar:
     places: int
 
 
-Row = Own | Missing | EndRow | Earlier | Back | SoFar
+WhichRow = Own | Missing | EndRow | Earlier | Back | SoFar
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class Mentioned:
 
 def row_at(
     place: VariablePlace, asked: RowReference, mentioned: Mentioned, paths: RowPaths, span: Span
-) -> Row | Unsure:
+) -> WhichRow | Unsure:
     """Which row is meant in the condition of a row at the place. Raises RefusedError."""
     if asked.end == "FIRST":
         return _first(place, asked, mentioned, paths, span)
@@ -141,7 +141,7 @@ def row_at(
 
 def _first(
     place: VariablePlace, asked: RowReference, mentioned: Mentioned, paths: RowPaths, span: Span
-) -> Row | Unsure:
+) -> WhichRow | Unsure:
     own, places = place.variable in mentioned.members[asked.variable], mentioned.places[asked.variable]
     distances = paths.last_before(place.number, places)
     if distances == {None}:
@@ -155,7 +155,7 @@ def _first(
     return EndRow("FIRST", asked.variable, asked.places, asked.offset)
 
 
-def _before(place: VariablePlace, asked: RowReference, mentioned: Mentioned, paths: RowPaths) -> Row | None:
+def _before(place: VariablePlace, asked: RowReference, mentioned: Mentioned, paths: RowPaths) -> WhichRow | None:
     """A row before the one at hand, which is of the same variable; None where it is not known which."""
     places = mentioned.places[asked.variable]
     every = [paths.nth_before(number, places, asked.offset) for number in places]
@@ -177,7 +177,7 @@ def _before(place: VariablePlace, asked: RowReference, mentioned: Mentioned, pat
 
 def _last_of_another(
     place: VariablePlace, asked: RowReference, mentioned: Mentioned, paths: RowPaths, span: Span
-) -> Row | Unsure:
+) -> WhichRow | Unsure:
     places, members = mentioned.places[asked.variable], mentioned.members[asked.variable]
     distances = paths.nth_before(place.number, places, asked.offset + 1)
     if distances == {None}:
@@ -205,7 +205,7 @@ class BoundVariable:
     name: str
     variable: str
     places: frozenset[int]
-    rows: tuple[Row, ...]
+    rows: tuple[WhichRow, ...]
     excluded: bool
 
 
@@ -290,9 +290,9 @@ def farthest(conditions: Iterable[ast.Expression]) -> int:
 
 def rows_at(
     place: VariablePlace, condition: ast.Expression | None, scope: ClauseScope, mentioned: Mentioned, paths: RowPaths
-) -> tuple[Row | Unsure, ...]:
+) -> tuple[WhichRow | Unsure, ...]:
     """What a condition mentions at a place, in order. Raises RefusedError."""
-    found: list[Row | Unsure] = []
+    found: list[WhichRow | Unsure] = []
 
     def reference(asked: RowReference, node: ast.Expression) -> ast.Expression:
         found.append(row_at(place, asked, mentioned, paths, node.span))

@@ -12,7 +12,7 @@ from ..reading.bad_records import STOP
 from ..reading.conform import check_schema, conformed, has_nanoseconds
 from ..reading.messages import missing_column, nanoseconds, twice
 from ..reading.read import collect
-from ..reading.reader import Columns, Wanted
+from ..reading.reader import ColumnTypes, Wanted
 from .frame_columns import from_series
 from .session import is_of_spark
 from .sources import rows_given
@@ -122,7 +122,7 @@ def with_index(frame: Any) -> Any:
     return frame.reset_index(level=names) if names else frame
 
 
-def _from_frame(frame: Any, stream: str, declared: Columns) -> Any:
+def _from_frame(frame: Any, stream: str, declared: ColumnTypes) -> Any:
     """The declared columns of a frame: what is missing there is null, NaN included."""
     import pyarrow as pa
 

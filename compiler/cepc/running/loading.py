@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
     from ..reading.read import Read
 
-    Load = Callable[[model.Stream, StreamPlan], Read]
+    LoadEvents = Callable[[model.Stream, StreamPlan], Read]
 
 
 class RowsAsEvents:
     """Loads the events of streams: of the rows of a query that has run, or else as `load` does."""
 
-    def __init__(self, load: Load, resources: Resources = ONE_THREAD) -> None:
+    def __init__(self, load: LoadEvents, resources: Resources = ONE_THREAD) -> None:
         self._load, self._resources = load, resources
         self._rows: dict[str, Any] = {}
 
@@ -59,7 +59,11 @@ class Loading:
     """Reads what plans want, in their order."""
 
     def __init__(
-        self, program: model.CheckedProgram, plans: Iterable[StreamPlan], load: Load, resources: Resources = ONE_THREAD
+        self,
+        program: model.CheckedProgram,
+        plans: Iterable[StreamPlan],
+        load: LoadEvents,
+        resources: Resources = ONE_THREAD,
     ) -> None:
         self._program, self._load, self._resources = program, load, resources
         self._wanted: dict[str, list[StreamPlan]] = {}

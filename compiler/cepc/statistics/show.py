@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from .statistics import Statistics
 
-Row = tuple[str, ...]
+ShownRow = tuple[str, ...]
 
 
 def show(streams: Mapping[str, Statistics]) -> str:
@@ -48,7 +48,7 @@ def _by(columns: Sequence[str]) -> str:
     return ", ".join(columns) or "(all together)"
 
 
-def _table(header: Row, rows: Sequence[Row]) -> Iterator[str]:
+def _table(header: ShownRow, rows: Sequence[ShownRow]) -> Iterator[str]:
     """Columns as wide as what is in them; what begins with a digit stands to the right."""
     widths = [max(len(row[i]) for row in (header, *rows)) for i in range(len(header))]
     right = [bool(rows) and all(row[i][:1].isdigit() for row in rows) for i in range(len(header))]

@@ -8,7 +8,7 @@ from typing import Any
 from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.results.as_text import as_text
 
-Texts = tuple[str, ...]
+RowTexts = tuple[str, ...]
 
 CLOSE = 1e-9
 """How far floating-point numbers may be apart, relatively: sums of them differ in the last digits between plans."""
@@ -18,10 +18,10 @@ CLOSE = 1e-9
 class Difference:
     """Rows as texts. `both` are expected and found; `missing` were not found, `unexpected` are found alone."""
 
-    columns: Texts
-    both: tuple[Texts, ...]
-    missing: tuple[Texts, ...]
-    unexpected: tuple[Texts, ...]
+    columns: RowTexts
+    both: tuple[RowTexts, ...]
+    missing: tuple[RowTexts, ...]
+    unexpected: tuple[RowTexts, ...]
 
     @property
     def equal(self) -> bool:
@@ -33,8 +33,8 @@ def compare(expected: Any, found: Any) -> Difference:
     wanted, given = _rows(expected), _rows(found)
     texts_wanted, texts_given = _texts(expected), _texts(found)
     left = list(range(len(given)))
-    both: list[Texts] = []
-    missing: list[Texts] = []
+    both: list[RowTexts] = []
+    missing: list[RowTexts] = []
     for row, text in zip(wanted, texts_wanted, strict=True):
         place = next((i for i in left if all(map(_same, row, given[i]))), None)
         if place is None:
@@ -49,7 +49,7 @@ def _rows(table: Any) -> list[tuple[Any, ...]]:
     return list(zip(*(table.column(i).to_pylist() for i in range(table.num_columns)), strict=True))
 
 
-def _texts(table: Any) -> list[Texts]:
+def _texts(table: Any) -> list[RowTexts]:
     columns = [
         ["NULL" if text is None else text for text in as_text(table.column(i), iso=False)]
         for i in range(table.num_columns)

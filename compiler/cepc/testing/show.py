@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from cepc_grammar.source import Source
 
-    from .compare import Difference, Texts
+    from .compare import Difference, RowTexts
     from .run import Outcome
 
 
@@ -51,7 +51,7 @@ def _difference(difference: Difference) -> Iterator[str]:
         yield f"  {mark} {_aligned(row, widths)}  {why}".rstrip()
 
 
-def _aligned(row: Texts, widths: Sequence[int]) -> str:
+def _aligned(row: RowTexts, widths: Sequence[int]) -> str:
     return "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cepc_runtime.numbers.columns import Ints
-    from cepc_runtime.plan.stream import Unit
+    from cepc_runtime.plan.stream import TickUnit
 
     from .. import model
 
@@ -56,16 +56,16 @@ def _times(time: model.TimeColumn) -> str:
     return "times" if time.column == TIME else f"times in `{time.column}`"
 
 
-_NAMES: Final[Mapping[Unit, str]] = {"s": "seconds", "ms": "milliseconds", "us": "microseconds"}
+_NAMES: Final[Mapping[TickUnit, str]] = {"s": "seconds", "ms": "milliseconds", "us": "microseconds"}
 
 
-def _fitting(ticks: Ints) -> list[Unit]:
+def _fitting(ticks: Ints) -> list[TickUnit]:
     """The units in which all numbers are times of our days."""
     low, high = int(ticks.min()), int(ticks.max())
     return [unit for unit in _NAMES if low * MICROSECONDS[unit] >= _EARLIEST and high * MICROSECONDS[unit] < _LATEST]
 
 
-def _when(tick: int, unit: Unit) -> str:
+def _when(tick: int, unit: TickUnit) -> str:
     """
     >>> _when(1_700_000_000_000, "s"), _when(1_700_000_000, "ms")
     ('in the year 55840', 'in the year 1970')

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -25,13 +24,13 @@ from ..planning import plan_program
 from ..running.from_query import loading_of
 from ..running.local import results_said
 from ..wording import many
-from .absent import SHOWN, Absent
+from .absent import SHOWN, Absent, Lines
 from .constraints import Joint, Local, constraints_of, of_one_window, unbounded
 from .empty import at_a_glance
 from .finder import Finder, Match
 from .looked_at import look_at
 from .missing import Question
-from .row import Row, aggregate_rows, having_query, having_values, is_kept, match_having_values, rows_of_match
+from .row import ResultRow, aggregate_rows, having_query, having_values, is_kept, match_having_values, rows_of_match
 from .scope import RowScope, equals, time_text
 from .values import ValueTexts, condition_values, local_text, with_values
 from .wording import group_text, listed, scalar_text
@@ -47,8 +46,6 @@ if TYPE_CHECKING:
 
     from .. import model
     from ..reading.read import Read
-
-Lines = Iterator[str]
 
 LOOKED_AT = 10_000  # matches, in the search for one that HAVING keeps
 NAMED = 5  # groups, windows
@@ -184,7 +181,7 @@ class _Report:
             rows = [row for row in rows if _key(row) in added]
             yield from self._refused(having, rows[0], len(rows) - 1)
 
-    def _aggregate_row(self, row: Row, others: int) -> Lines:
+    def _aggregate_row(self, row: ResultRow, others: int) -> Lines:
         yield f"{self.query.name}: there is a row{self._row_text(row)}."
         yield ""
         yield "  " + ", ".join(f"{name} = {value}" for name, value in row.values.items())
@@ -198,7 +195,7 @@ class _Report:
             yield ""
             yield f"There {'is' if others == 1 else 'are'} {many(others, 'more row')}; --group and --window choose one."
 
-    def _refused(self, having: Expression, row: Row, others: int) -> Lines:
+    def _refused(self, having: Expression, row: ResultRow, others: int) -> Lines:
         yield f"{self.query.name}: there is no row{self._row_text(row)}, because HAVING is not true."
         yield ""
         yield f"  HAVING {describe(having)}:  {self._having(having, row)}"
@@ -208,7 +205,7 @@ class _Report:
             yield ""
             yield f"HAVING is not true for {many(others, 'more row')} either; --group and --window choose one."
 
-    def _having(self, having: Expression, row: Row) -> str:
+    def _having(self, having: Expression, row: ResultRow) -> str:
         return with_values(having, having_values(having, row))
 
     def _lead(self, comes: str) -> str:
@@ -217,7 +214,7 @@ class _Report:
         every = listed_names((f"`{name}`" for name in self._parts), "and")
         return f"A row is over every {every}; of {group_text(self._parts)} {comes}"
 
-    def _matches(self, row: Row, lead: str) -> Lines:
+    def _matches(self, row: ResultRow, lead: str) -> Lines:
         """The first matches behind a row, of the group that is asked about."""
         whole = RowScope({**self.scope.group, **row.group}, None)
         events, query = self._window(np.flatnonzero(whole.of_group(self.finder.reading)), row.start)
@@ -235,7 +232,7 @@ class _Report:
             yield ""
             yield from self._match(match)
 
-    def _of_row(self, row: Row | None) -> Ints:
+    def _of_row(self, row: ResultRow | None) -> Ints:
         """The events of the row's group; without one, of the rows that are asked about."""
         whole = RowScope(self._grouped(row), None)
         return np.flatnonzero(whole.of_group(self.finder.reading))
@@ -251,11 +248,11 @@ class _Report:
         ticks = self.finder.reading.ticks[rows]
         return rows[(ticks >= start) & (ticks < start + within)], of_one_window(self.query, start)
 
-    def _grouped(self, row: Row | None) -> dict[str, Any]:
+    def _grouped(self, row: ResultRow | None) -> dict[str, Any]:
         asked = {name: value for name, value in self.scope.group.items() if name not in self._parts}
         return {**asked, **({} if row is None else row.group)}
 
-    def _row_text(self, row: Row) -> str:
+    def _row_text(self, row: ResultRow) -> str:
         group = self._grouped(row)
         where = f" for {group_text(group)}" if group else ""
         return f"{where}{self._window_text(row.start, 'in the window')}"
@@ -371,7 +368,7 @@ class _Report:
         return f", {what} from {time_text(start, self.stream)} to {time_text(start + span, self.stream)}"
 
 
-def _key(row: Row) -> tuple[object, ...]:
+def _key(row: ResultRow) -> tuple[object, ...]:
     """Which row it is, of the same query over other events too."""
     return (*map(scalar_text, row.group.values()), row.start)
 

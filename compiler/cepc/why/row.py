@@ -44,7 +44,7 @@ GROUP = "\0group "
 
 
 @dataclass(frozen=True)
-class Row:
+class ResultRow:
     """A row of an aggregate query. `start` is where its window begins, None for UNBOUNDED; `values` are texts by
     column.
     """
@@ -56,7 +56,7 @@ class Row:
 
 def aggregate_rows(
     finder: Finder, query: model.Query, rows: Ints, start: int | None, sources: Mapping[str, Source]
-) -> list[Row]:
+) -> list[ResultRow]:
     """The rows of an aggregate query over some events, in the order in which `cepc run` prints them; with `start`,
     those of the window that begins there. Raises RunError.
     """
@@ -68,7 +68,9 @@ def aggregate_rows(
     return [_row(query, table, place) for place in places]
 
 
-def first_row(finder: Finder, query: model.Query, rows: Ints, sources: Mapping[str, Source]) -> tuple[Row | None, int]:
+def first_row(
+    finder: Finder, query: model.Query, rows: Ints, sources: Mapping[str, Source]
+) -> tuple[ResultRow | None, int]:
     """The first of these rows, of all windows, and how many there are. Raises RunError."""
     table = _table(finder, query, rows, sources)
     return (_row(query, table, 0) if table.num_rows else None), table.num_rows
@@ -83,12 +85,12 @@ def _table(finder: Finder, query: model.Query, rows: Ints, sources: Mapping[str,
     return in_order(execute_plan(strategy(plan, "local"), events, [query], sources).tables[query.name])
 
 
-def _row(query: model.Query, table: Any, number: int) -> Row:
+def _row(query: model.Query, table: Any, number: int) -> ResultRow:
     one = table.slice(number, 1)
     start = int(ticks_of(one.column("window_start"))[0]) if isinstance(query.window, Sliding | Sessions) else None
     group = {n.removeprefix(GROUP): one.column(n)[0] for n in table.column_names if n.startswith(GROUP)}
     texts = {n: text_of(one.column(n)) for n in table.column_names if not n.startswith(GROUP)}
-    return Row(group, start, texts)
+    return ResultRow(group, start, texts)
 
 
 def having_query(query: model.Query, having: Expression) -> model.Query:
@@ -97,7 +99,7 @@ def having_query(query: model.Query, having: Expression) -> model.Query:
     return replace(query, having=None, outputs=outputs)
 
 
-def having_values(having: Expression, row: Row) -> dict[Field | Aggregate, str]:
+def having_values(having: Expression, row: ResultRow) -> dict[Field | Aggregate, str]:
     """What HAVING's aggregates and columns are in a row of its `having_query`."""
     found: dict[Field | Aggregate, str] = {
         aggregate: _number(aggregate, row.values[_name(i)]) for i, aggregate in enumerate(_aggregates(having))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from ..plan.strategy import PhysicalQuery
-    from ..plan.stream import Unit
+    from ..plan.stream import TickUnit
 
 SEGMENT: Final = "_segment"
 """The column with the number of an event's segment."""
@@ -31,7 +31,7 @@ SEGMENT: Final = "_segment"
 LEAST, MOST = 2, 8
 """Overlaps that a segment is long: with 2, half of the events are sent, sorted and counted twice, with 8 an eighth."""
 
-HOUR: Final[Mapping[Unit, int]] = {"us": 3_600_000_000, "ms": 3_600_000, "s": 3_600, "day": 0}
+HOUR: Final[Mapping[TickUnit, int]] = {"us": 3_600_000_000, "ms": 3_600_000, "s": 3_600, "day": 0}
 """Whole ticks. A segment of more than two overlaps is no longer, so that a day's events are at least some twenty tasks.
 """
 
@@ -79,7 +79,7 @@ def can_have_segments(query: PhysicalQuery) -> bool:
     return reach is not None and reach <= LONGEST
 
 
-def segments_for(queries: Collection[PhysicalQuery], unit: Unit) -> Segments:
+def segments_for(queries: Collection[PhysicalQuery], unit: TickUnit) -> Segments:
     """Segments for queries that have a reach. Their edges are edges of all windows if these have a common multiple that
     is not too long, because the last window that begins in a segment then begins a SLIDE before its end.
     """
@@ -103,11 +103,11 @@ def edges_of(queries: Iterable[PhysicalQuery]) -> TimeParts:
     return min(found, key=lambda parts: max(window.overhang(parts) for window in windows))
 
 
-def _wanted(overlap: int, unit: Unit) -> int:
+def _wanted(overlap: int, unit: TickUnit) -> int:
     return max(LEAST * overlap, min(MOST * overlap, HOUR[unit]))
 
 
-def are_short(queries: Collection[PhysicalQuery], unit: Unit) -> bool:
+def are_short(queries: Collection[PhysicalQuery], unit: TickUnit) -> bool:
     """Whether the segments of the queries are so short that most inputs have many of them."""
     return segments_for(queries, unit).length <= HOURS * HOUR[unit]
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .grouped import Reading
     from .segments import Segments
 
-    Known = Callable[[PhysicalQuery, Matches, Arranged], Bools]
+    WhichMatches = Callable[[PhysicalQuery, Matches, Arranged], Bools]
     """Which of some matches of a query are wanted."""
 
 _FAR: Final = 1 << 62
@@ -71,7 +71,7 @@ class Stretch:
     plan: PhysicalPlan
     reading: Reading
     span: TimeSpan = EVERYWHERE
-    known: Known | None = None
+    known: WhichMatches | None = None
     beside: tuple[PhysicalQuery, ...] = ()
     whole: bool = False
 

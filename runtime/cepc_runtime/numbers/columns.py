@@ -27,6 +27,8 @@ Matrix = npt.NDArray[np.float64]
 """Of two dimensions."""
 
 Small = npt.NDArray[np.int32]
+ExactColumn = npt.NDArray[Any]
+"""int64 or float64, or Python's exact numbers where one is too large for either."""
 
 _DENSE: Final = 1 << 62
 

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..kernel.exact import Number
-    from .columns import Bools, Floats, Ints
-    from .exactness import Column
+    from .columns import Bools, ExactColumn, Floats, Ints
 
 BITS: Final = 26
 """Of a first part, so that sums of 2**27 of them are exact."""
@@ -166,7 +165,7 @@ def _high(a: Floats) -> Floats:
     return np.asarray(scaled - (scaled - a))
 
 
-def added(totals: Column, rests: Column) -> Column:
+def added(totals: ExactColumn, rests: ExactColumn) -> ExactColumn:
     """Totals with their rests: rounded once, or exact numbers where some total is one, as no double is near it."""
     if totals.dtype != object:
         with np.errstate(over="ignore"):

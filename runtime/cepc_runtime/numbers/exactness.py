@@ -8,10 +8,9 @@ they might be rounded wrongly.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from ..kernel.modulo import FITS
 from ..kernel.planes import CountPlane, IntegerSumPlanes, SumPlanes
@@ -25,18 +24,15 @@ if TYPE_CHECKING:
     from ..kernel.planes import QueryPlanes
     from ..kernel.run import Emissions
     from ..plan.query import Measure, QueryPlan
-    from .columns import Bools, Floats, Ints
+    from .columns import Bools, ExactColumn, Floats, Ints
 
 EXACT: Final = 2.0**53
 
 HOPELESS: Final = 1.01 * 2.0**63
 """No BIGINT, however inexact."""
 
-Column = npt.NDArray[Any]
-"""int64 or float64, or Python's exact numbers where one is too large for either."""
 
-
-def exact_planes(recount: Recount, emissions: Emissions, targets: Ints | None) -> tuple[Column, ...]:
+def exact_planes(recount: Recount, emissions: Emissions, targets: Ints | None) -> tuple[ExactColumn, ...]:
     """The planes' columns: integers where a measure has to be exact. Rows with equal `targets` will be one row of
     results (without, each is one by itself): a sum of DOUBLE is in the first of them, 0 in the others.
     """
@@ -55,7 +51,7 @@ def exact_planes(recount: Recount, emissions: Emissions, targets: Ints | None) -
     unsure = np.logical_or.reduce([own.unsure for own in sums]) if sums else np.zeros_like(again)
     exact = counted_again(recount, emissions, again, unsure) if (again | unsure).any() else {}
     integers = _exactly(query, layout)
-    columns: dict[int, Column] = {}
+    columns: dict[int, ExactColumn] = {}
     for own in sums:
         total, rest, last = own.places
         columns[total], columns[rest] = own.columns(exact)
@@ -110,7 +106,7 @@ def _overflown(recount: Recount, found: SumPlanes, emissions: Emissions) -> Bool
         return np.asarray(lost & ~(planes[:, 0] * length * max(largest, 1.0) < 1e300))
 
 
-def _column(numbers: Floats, plane: int, exact: dict[int, list[Number]], integers: bool) -> Column:
+def _column(numbers: Floats, plane: int, exact: dict[int, list[Number]], integers: bool) -> ExactColumn:
     if not exact:
         return _integers(numbers) if integers else numbers
     rows = np.array(list(exact), dtype=np.int64)
@@ -129,7 +125,7 @@ def _all_exact(numbers: Floats) -> bool:
     return not numbers.size or bool(numbers.max() < EXACT and numbers.min() > -EXACT)
 
 
-def _integers(numbers: Floats) -> Column:
+def _integers(numbers: Floats) -> ExactColumn:
     if _all_exact(numbers):
         return numbers.astype(np.int64)
     # what does not fit stays as large as it is

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    Column = npt.NDArray[Any]
+    from .columns import ExactColumn
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +17,7 @@ class Gathered:
     (doubles.py).
     """
 
-    counts: Column
-    sums: tuple[Column, ...] = ()
-    rests: Column | None = None
+    counts: ExactColumn
+    sums: tuple[ExactColumn, ...] = ()
+    rests: ExactColumn | None = None
     scale: int = 0

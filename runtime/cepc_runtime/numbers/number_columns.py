@@ -18,18 +18,17 @@ from .exactness import EXACT
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .columns import Floats
-    from .exactness import Column
+    from .columns import ExactColumn, Floats
 
 _SIZES: Final = (np.int8, np.int16, np.int32, np.int64)
 
 
-def objects(numbers: Sequence[Any]) -> Column:
+def objects(numbers: Sequence[Any]) -> ExactColumn:
     """Python's numbers."""
     return np.array([*numbers, None], dtype=object)[:-1]
 
 
-def whole(column: Column) -> Column:
+def whole(column: ExactColumn) -> ExactColumn:
     """Integers as int64 where these are sure to be exact."""
     if column.dtype == object:
         fits = all(-EXACT < number < EXACT for number in column.tolist())
@@ -37,12 +36,12 @@ def whole(column: Column) -> Column:
     return column.astype(np.int64) if column.dtype == np.float64 and np.all(np.abs(column) < EXACT) else column
 
 
-def integers(column: Column) -> Column:
+def integers(column: ExactColumn) -> ExactColumn:
     """Integers as Python's."""
     return objects([int(number) for number in column.tolist()])
 
 
-def floats(column: Column) -> Floats:
+def floats(column: ExactColumn) -> Floats:
     """The nearest float64, infinite where there is none."""
     if column.dtype != object:
         return column.astype(np.float64)
@@ -56,7 +55,7 @@ def to_float(number: Any) -> float:
         return math.inf if number > 0 else -math.inf
 
 
-def one_after_the_other(columns: Sequence[Column]) -> Column:
+def one_after_the_other(columns: Sequence[ExactColumn]) -> ExactColumn:
     """Columns of the same numbers as one."""
     kinds = {column.dtype for column in columns}
     return np.concatenate([column.astype(object) for column in columns] if len(kinds) > 1 else columns)
@@ -65,7 +64,7 @@ def one_after_the_other(columns: Sequence[Column]) -> Column:
 # ---- of Arrow --------------------------------------------------------------------------------------------------------
 
 
-def to_arrow(column: Column) -> Any:
+def to_arrow(column: ExactColumn) -> Any:
     if column.dtype == object:
         numbers = [int(number) for number in column.tolist()]
         bits = max(((~number if number < 0 else number).bit_length() for number in numbers), default=0)  # and a sign
@@ -83,7 +82,7 @@ def _wide(numbers: Sequence[int], width: int) -> Any:
     return pa.Array.from_buffers(pa.binary(width), len(numbers), [None, pa.py_buffer(data)])
 
 
-def from_arrow(array: Any) -> Column:
+def from_arrow(array: Any) -> ExactColumn:
     """The column that was given to `to_arrow`, or one of the same numbers."""
     if pa.types.is_fixed_size_binary(array.type):
         return objects([int.from_bytes(data, "little", signed=True) for data in array.to_pylist()])

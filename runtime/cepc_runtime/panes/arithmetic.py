@@ -22,8 +22,7 @@ from .shared_panes import is_exactly
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ..numbers.columns import Ints
-    from ..numbers.exactness import Column
+    from ..numbers.columns import ExactColumn, Ints
     from ..plan.query import Measure
     from .products import Least, ProductSums, Table
     from .shared_panes import Family
@@ -41,7 +40,7 @@ class PaneBlock:
     `additive` are float64, or Python's numbers.
     """
 
-    additive: Column
+    additive: ExactColumn
     extremes: Floats
 
     def take(self, columns: Any) -> PaneBlock:
@@ -65,7 +64,7 @@ def blocks(family: Family, parts: Sequence[Sequence[Any]], *, exactly: bool) -> 
     return made, values
 
 
-def additive(family: Family, part: Sequence[Any], *, exactly: bool) -> Column:
+def additive(family: Family, part: Sequence[Any], *, exactly: bool) -> ExactColumn:
     rows = family.products.rows
     found = np.empty((rows.one + 1, len(part[0])), object if exactly else np.float64)
     for place, row in rows.additive.items():
@@ -76,7 +75,7 @@ def additive(family: Family, part: Sequence[Any], *, exactly: bool) -> Column:
     return found
 
 
-def _python(column: Column, whole: bool) -> Column:
+def _python(column: ExactColumn, whole: bool) -> ExactColumn:
     return integers(column) if whole else column.astype(object)
 
 
@@ -125,7 +124,7 @@ def compose(table: Table, first: PaneBlock, second: PaneBlock, at: Ints) -> None
         _sums(table.sums, first.additive, second.additive, own, at[own])
 
 
-def _sums(sums: ProductSums, first: Column, second: Column, own: slice, at: Ints) -> None:
+def _sums(sums: ProductSums, first: ExactColumn, second: ExactColumn, own: slice, at: Ints) -> None:
     if not len(sums.targets):
         return
     terms, others = first[:, own][np.asarray(sums.first)], second[np.asarray(sums.second)[:, None], at]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from ..plan.automaton import Automaton, Step
 
-    Labelled = tuple[Step, bool]
+    LabelledStep = tuple[Step, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +76,9 @@ def _ahead(states: int, steps: Iterable[Step]) -> list[frozenset[int]]:
     return [frozenset(some) for some in found]
 
 
-def _way(start: int, end: int, steps: list[Labelled]) -> Way:
+def _way(start: int, end: int, steps: list[LabelledStep]) -> Way:
     """States and variables numbered in the order of a walk from the start."""
-    leaving: dict[int, list[Labelled]] = {}
+    leaving: dict[int, list[LabelledStep]] = {}
     for step, tie in sorted(steps, key=lambda s: (s[0].letter, s[1], s[0].variable, s[0].target)):
         leaving.setdefault(step.source, []).append((step, tie))
     states, variables = {start: 0}, dict[int, int]()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..kernel.planes import QueryPlanes, Role
 
     Ends = tuple[int, int]
-    Entry = tuple[int | None, ...]  # by plane, which number
+    MatrixEntry = tuple[int | None, ...]  # by plane, which number
 
 EXTREME: Final = ("least", "greatest")
 
@@ -96,7 +96,7 @@ def rows_of(numbers: Sequence[tuple[Role | None, bool]]) -> MatrixRows:
 class Products:
     """`places` are a family's: for each query and entry of its matrix, which number is in which plane."""
 
-    places: Mapping[int, Mapping[Ends, Entry]]
+    places: Mapping[int, Mapping[Ends, MatrixEntry]]
     layouts: Mapping[int, QueryPlanes]
     rows: MatrixRows
     _beginning: dict[tuple[int, ...], Table] = field(default_factory=dict, compare=False)
@@ -135,7 +135,7 @@ class Products:
                         found.setdefault(number, (query, ends, plane))
         return found
 
-    def _pairs(self, number: int) -> Iterator[tuple[Entry | None, Entry | None]]:
+    def _pairs(self, number: int) -> Iterator[tuple[MatrixEntry | None, MatrixEntry | None]]:
         """Entries of the first and the second pane, by way of each state between; None where a state stays as it is."""
         query, (i, k), _ = self._owner[number]
         own = self.places[query]
@@ -162,7 +162,7 @@ class Products:
         )
 
     def _terms(
-        self, first: Entry | None, second: Entry | None, plane: int, rows: Mapping[int, int]
+        self, first: MatrixEntry | None, second: MatrixEntry | None, plane: int, rows: Mapping[int, int]
     ) -> Iterator[tuple[int, int]]:
         if plane == 0:
             yield self._ways(first), self._ways(second)
@@ -172,16 +172,16 @@ class Products:
         if first is not None and (number := first[plane]) is not None:
             yield rows[number], self._ways(second)
 
-    def _least(self, first: Entry | None, second: Entry | None, plane: int) -> tuple[int, int, int, int]:
+    def _least(self, first: MatrixEntry | None, second: MatrixEntry | None, plane: int) -> tuple[int, int, int, int]:
         return self._extreme(first, plane), self._extreme(second, plane), self._ways(first), self._ways(second)
 
-    def _ways(self, entry: Entry | None) -> int:
+    def _ways(self, entry: MatrixEntry | None) -> int:
         if entry is None:
             return self.rows.one
         assert entry[0] is not None
         return self.rows.additive[entry[0]]
 
-    def _extreme(self, entry: Entry | None, plane: int) -> int:
+    def _extreme(self, entry: MatrixEntry | None, plane: int) -> int:
         number = None if entry is None else entry[plane]
         return self.rows.nothing if number is None else self.rows.extremes[number]
 

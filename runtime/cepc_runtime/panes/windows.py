@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..kernel.planes import QueryPlanes
-    from ..numbers.columns import Bools, Ints
-    from ..numbers.exactness import Column
+    from ..numbers.columns import Bools, ExactColumn, Ints
     from .folded import Folded
     from .shared_panes import Family
 
@@ -171,17 +170,17 @@ class _Windows:
         planes = [whole(column) if _is_whole(layout, p) else column for p, column in enumerate(planes)]
         return _Matched(runs.groups, runs.numbers, planes)
 
-    def _exactly(self, query: int, runs: PaneRuns) -> list[Column]:
+    def _exactly(self, query: int, runs: PaneRuns) -> list[ExactColumn]:
         """The planes of some windows again, in Python's numbers."""
         panes, extremes = runs.panes, self.block.extremes
         numbers = self.folded.take(panes).numbers
         block = PaneBlock(additive(self.family, numbers, exactly=True), extremes[:, panes])
         return self._planes(query, self._opened((query,), block, runs.among(panes)))
 
-    def _planes(self, query: int, numbers: PaneBlock) -> list[Column]:
+    def _planes(self, query: int, numbers: PaneBlock) -> list[ExactColumn]:
         return [self._plane(query, plane, numbers) for plane in range(self.family.layouts[query].count)]
 
-    def _plane(self, query: int, plane: int, block: PaneBlock) -> Column:
+    def _plane(self, query: int, plane: int, block: PaneBlock) -> ExactColumn:
         """Of all ways from the start to an accepting state."""
         layout, rows = self.family.layouts[query], self.family.products.rows
         totals = {m.magnitude: m.total for m in layout.measures if isinstance(m, IntegerSumPlanes)}
@@ -216,10 +215,10 @@ class _Matched:
 
     groups: Ints
     numbers: Ints
-    planes: list[Column]
+    planes: list[ExactColumn]
 
 
-def _replaced(column: Column, rows: Bools, exact: Column, whole: bool) -> Column:
+def _replaced(column: ExactColumn, rows: Bools, exact: ExactColumn, whole: bool) -> ExactColumn:
     """The numbers with some of them exact; floats stay floats."""
     found = column.copy()
     found[rows] = 0

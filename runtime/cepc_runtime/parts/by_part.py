@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from ..plan.stream import StreamPlan
     from ..sql.types import DataType
     from .cutting import Near
-    from .on_disk import Source
+    from .on_disk import PartSource
     from .resources import Resources
 
 MOST: Final = 256
@@ -73,13 +73,13 @@ class Parting:
     chunk: int
     told: _Told
 
-    def many(self, source: Source) -> float:
+    def many(self, source: PartSource) -> float:
         """How many parts the events should be."""
         return self.resources.parts(source.rows, source.size) * SPARE
 
 
 def drive_by_part(
-    source: Source, plan: PhysicalPlan, queries: Sequence[PhysicalQuery], means: Means, resources: Resources
+    source: PartSource, plan: PhysicalPlan, queries: Sequence[PhysicalQuery], means: Means, resources: Resources
 ) -> tuple[Found, Dropped]:
     """The rows of the queries, and which rows were no events. Raises DiskError, and what `drive` does; of several
     queries or groups that fail, not always the first.
@@ -104,7 +104,7 @@ def drive_by_part(
 
 
 def _looked_at(
-    source: Source,
+    source: PartSource,
     plan: PhysicalPlan,
     queries: Sequence[PhysicalQuery],
     means: Means,
@@ -125,7 +125,7 @@ def _looked_at(
     return dropped, budgets_of(listed, events, means.most)
 
 
-def _of_part(source: Source, queries: tuple[PhysicalQuery, ...], parting: Parting) -> Iterator[tuple[str, Any]]:
+def _of_part(source: PartSource, queries: tuple[PhysicalQuery, ...], parting: Parting) -> Iterator[tuple[str, Any]]:
     """The rows of queries over whole groups: those that can be cut in time piece by piece if that is needed."""
     left = dict.fromkeys(queries)
     if parting.resources.parts(source.rows, source.size) > 1:
@@ -143,7 +143,7 @@ def _of_part(source: Source, queries: tuple[PhysicalQuery, ...], parting: Partin
 
 
 def _run(
-    source: Source, queries: tuple[PhysicalQuery, ...], span: TimeSpan, parting: Parting
+    source: PartSource, queries: tuple[PhysicalQuery, ...], span: TimeSpan, parting: Parting
 ) -> Iterator[tuple[str, Any]]:
     work = parting.told.of(len(queries), source.rows)
     known = None if span == EVERYWHERE else partial(begins_in, span)
@@ -157,7 +157,7 @@ def _run(
 # ---- what events beside have -----------------------------------------------------------------------------------------
 
 
-def _with_beside(source: Source, parting: Parting, files: _Files) -> tuple[Source, Dropped]:
+def _with_beside(source: PartSource, parting: Parting, files: _Files) -> tuple[PartSource, Dropped]:
     """The events with the columns that are of others beside them, partition by partition: each is in memory at once,
     which no cut in time could change, and then on disk again. And which rows were no events.
     """
@@ -185,7 +185,7 @@ def _with_beside(source: Source, parting: Parting, files: _Files) -> tuple[Sourc
     return source, dropped
 
 
-def _columns_of(source: Source, stream: StreamPlan) -> tuple[tuple[str, DataType], ...]:
+def _columns_of(source: PartSource, stream: StreamPlan) -> tuple[tuple[str, DataType], ...]:
     """Those of the plan that the events have by now."""
     there = set(next(source.tables()).schema.names)
     return tuple(column for column in stream.columns if column[0] in there)
@@ -195,8 +195,8 @@ def _columns_of(source: Source, stream: StreamPlan) -> tuple[tuple[str, DataType
 
 
 def _by_key(
-    source: Source, keys: Sequence[str], asked: set[str | None] | None, parting: Parting, files: _Files
-) -> Sequence[Source]:
+    source: PartSource, keys: Sequence[str], asked: set[str | None] | None, parting: Parting, files: _Files
+) -> Sequence[PartSource]:
     """Parts with whole groups, of events of the types that are asked for; None asks for all."""
     many = int(min(parting.many(source) + 1, MOST))
     if not keys:
@@ -217,7 +217,7 @@ def _by_key(
 
 
 def _by_time(
-    source: Source, near: Near, spans: Sequence[TimeSpan], parting: Parting, files: _Files
+    source: PartSource, near: Near, spans: Sequence[TimeSpan], parting: Parting, files: _Files
 ) -> Iterator[tuple[str, Any]]:
     def rows_of(reading: Reading) -> list[Ints]:
         return [np.flatnonzero(near.inside(span, reading.ticks)) for span in spans]
@@ -229,7 +229,7 @@ def _by_time(
         parting.told.ended(source.rows * len(near.queries) / len(spans))
 
 
-def _times(source: Source, parting: Parting) -> Ints:
+def _times(source: PartSource, parting: Parting) -> Ints:
     """Some of them, with the least and the greatest."""
     some, each = [np.zeros(0, dtype=np.int64)], max(source.rows // SAMPLE, 1)
     for table in in_chunks(source.tables(), parting.chunk):
@@ -271,7 +271,7 @@ class _Files:
 
 
 def _scattered(
-    source: Source, many: int, rows_of: Callable[[Reading], list[Ints]], parting: Parting, files: _Files
+    source: PartSource, many: int, rows_of: Callable[[Reading], list[Ints]], parting: Parting, files: _Files
 ) -> list[Stored]:
     """Parts of the events, which `rows_of` finds among some of them."""
     plan, threads = parting.plan.stream, parting.resources.threads

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ..events.segments import Segments
     from ..plan.strategy import PhysicalQuery
-    from ..plan.stream import Unit
+    from ..plan.stream import TickUnit
 
 
 Groupings = frozenset[tuple[str, ...]]
@@ -46,7 +46,7 @@ class Class:
     since: int | None = None
 
 
-def has_segments(query: PhysicalQuery, unit: Unit) -> bool:
+def has_segments(query: PhysicalQuery, unit: TickUnit) -> bool:
     """Whether the query has one group, and so would be one task, but its windows can be found apart. Panes are another
     stage of Spark for each query, and where they have few events twice the work of an ordinary pass, so they are for
     long segments alone.
@@ -56,14 +56,14 @@ def has_segments(query: PhysicalQuery, unit: Unit) -> bool:
     return bool(query.partition) or not can_be_cut(query) or has_loops(query) or are_short([query], unit)
 
 
-def panes_of(query: PhysicalQuery, unit: Unit) -> TimeParts | None:
+def panes_of(query: PhysicalQuery, unit: TickUnit) -> TimeParts | None:
     """The panes of a query that has one group, and so would be one task, but can be cut into panes."""
     if query.partition or not isinstance(query.window, Sliding) or not can_be_cut(query) or has_segments(query, unit):
         return None
     return panes_in_time(query.window)
 
 
-def has_subtotals(query: PhysicalQuery, unit: Unit) -> bool:
+def has_subtotals(query: PhysicalQuery, unit: TickUnit) -> bool:
     """Whether the query's rows are made from what several tasks find: by partition, or by pane."""
     return has_partitions(query) or panes_of(query, unit) is not None
 
@@ -88,7 +88,7 @@ def letters_of(query: PhysicalQuery) -> frozenset[int] | None:
 def classes_of(
     queries: Sequence[PhysicalQuery],
     *,
-    cut: Unit | None = None,
+    cut: TickUnit | None = None,
     hot: Groupings = frozenset(),
     since: Mapping[str, int] = MappingProxyType({}),
     lagging: Collection[str] = (),

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..enumerate.standing import Matches
     from ..events.grouped import Reading
     from ..events.letters import Kinds
-    from ..events.stretch import Known
+    from ..events.stretch import WhichMatches
     from ..numbers.columns import Bools, Ints
     from ..plan.strategy import PhysicalQuery
     from ..plan.stream import StreamPlan
@@ -63,7 +63,7 @@ class Part:
     size: int
     rows: Callable[[], Ints | slice]
     span: TimeSpan = EVERYWHERE
-    known: Known | None = None
+    known: WhichMatches | None = None
 
     @property
     def has_groups(self) -> bool:

@@ -179,7 +179,7 @@ class InMemory:
         return self.table
 
 
-Source = Stored | InMemory
+PartSource = Stored | InMemory
 
 
 def in_chunks(tables: Iterable[Any], rows: int) -> Iterator[Any]:

@@ -117,7 +117,7 @@ class Native:
     reason: Reason = field(default=Reason("native"), compare=False)
 
 
-Counting = Count | CountNeighbours
+CountStrategy = Count | CountNeighbours
 Strategy = Count | CountNeighbours | List | Join | Native
 S = TypeVar("S", bound=Strategy)
 S_co = TypeVar("S_co", bound=Strategy, covariant=True)
@@ -130,13 +130,13 @@ class QueryBy(QueryPlan, Generic[S_co]):
     strategy: S_co
 
     @property
-    def automaton(self: QueryBy[Counting]) -> Automaton:
+    def automaton(self: QueryBy[CountStrategy]) -> Automaton:
         """Of a query that is counted."""
         return self.strategy.automaton
 
 
 PhysicalQuery = QueryBy[Strategy]
-CountedQuery = QueryBy[Counting]
+CountedQuery = QueryBy[CountStrategy]
 NeighboursQuery = QueryBy[CountNeighbours]
 NativeQuery = QueryBy[Native]
 

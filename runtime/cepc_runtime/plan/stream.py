@@ -27,17 +27,19 @@ TYPE: Final = ".type"
 STREAM: Final = "stream"
 """The name of its stream."""
 
-Unit = OneOf["us", "ms", "s", "day"]
+TickUnit = OneOf["us", "ms", "s", "day"]
 """What a tick is."""
 
-MICROSECONDS: Final[Mapping[Unit, int]] = {"us": 1, "ms": 1_000, "s": 1_000_000, "day": 86_400_000_000}
+MICROSECONDS: Final[Mapping[TickUnit, int]] = {"us": 1, "ms": 1_000, "s": 1_000_000, "day": 86_400_000_000}
 """How long a tick is."""
 
-MILLISECONDS: Final[Mapping[Unit, int]] = {unit: size // 1_000 for unit, size in MICROSECONDS.items() if size >= 1_000}
+MILLISECONDS: Final[Mapping[TickUnit, int]] = {
+    unit: size // 1_000 for unit, size in MICROSECONDS.items() if size >= 1_000
+}
 """The same of those that are whole milliseconds."""
 
 
-def unit_of(time: DataType, given: Unit | None) -> Unit | None:
+def unit_of(time: DataType, given: TickUnit | None) -> TickUnit | None:
     """What a tick of a column of times is: of integers the unit that is given, or else s. None: it cannot be one."""
     if time in (TIMESTAMP, TIMESTAMP_NTZ):
         return "us"
@@ -73,7 +75,7 @@ class StreamPlan:
     columns: tuple[tuple[str, DataType], ...]
     all_columns: tuple[str, ...]  # of the stream as declared; canonical order compares them all
     time_column: str
-    unit: Unit
+    unit: TickUnit
     order_by: tuple[str, ...]
     type_column: str | None
     single_type: str | None

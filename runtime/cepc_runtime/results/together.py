@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 
     from ..kernel.planes import ValueKey
-    from ..numbers.exactness import Column
+    from ..numbers.columns import ExactColumn
     from ..plan.query import QueryPlan
     from ..sql.expression import Expression
 
@@ -114,7 +114,7 @@ def _joined(totals: Sequence[Totals]) -> Totals:
     return Totals(query, first.layout, np.arange(len(windows)), windows, keys, planes, extremes)
 
 
-def _planes(totals: Sequence[Totals]) -> tuple[tuple[Column, ...], dict[ValueKey, Any]]:
+def _planes(totals: Sequence[Totals]) -> tuple[tuple[ExactColumn, ...], dict[ValueKey, Any]]:
     """Their planes, and values of those that have places: no others than the rows have, so that all have a few."""
     planes = [np.concatenate(columns) for columns in zip(*(one.planes for one in totals), strict=True)]
     extremes: dict[ValueKey, Any] = {}  # a key is of one plane: its argument has a variable

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..kernel.planes import QueryPlanes
     from ..kernel.run import Emissions
     from ..kernel.values import Values
-    from ..numbers.exactness import Column
+    from ..numbers.columns import ExactColumn
     from ..plan.strategy import CountedQuery, PhysicalQuery
 
 
@@ -38,13 +38,13 @@ class Totals:
     groups: Ints
     windows: Ints
     keys: dict[str, Any]
-    planes: tuple[Column, ...]
+    planes: tuple[ExactColumn, ...]
     extremes: dict[Any, Any]
 
     def __len__(self) -> int:
         return len(self.windows)
 
-    def sums(self, plane: int) -> Column:
+    def sums(self, plane: int) -> ExactColumn:
         """The numbers of a plane; those of a total of DOUBLE with their rests, rounded once."""
         rest = next((m.rest for m in self.layout.measures if isinstance(m, SumPlanes) and m.total == plane), None)
         return self.planes[plane] if rest is None else added(self.planes[plane], self.planes[rest])
@@ -102,11 +102,13 @@ def _groups(keys: dict[str, Any], partitions: int) -> tuple[Ints, Ints]:
     return dense(combine_codes([codes(column) for column in keys.values()], partitions)[0])
 
 
-def _replaced(totals: Totals, groups: Ints, windows: Ints, keys: dict[str, Any], planes: tuple[Column, ...]) -> Totals:
+def _replaced(
+    totals: Totals, groups: Ints, windows: Ints, keys: dict[str, Any], planes: tuple[ExactColumn, ...]
+) -> Totals:
     return Totals(totals.query, totals.layout, groups, windows, keys, planes, totals.extremes)
 
 
-def _reduced(column: Column, starts: Ints, additive: bool) -> Column:
+def _reduced(column: ExactColumn, starts: Ints, additive: bool) -> ExactColumn:
     """One number for each run that starts there: the sum, or the least."""
     if not len(starts):
         return column

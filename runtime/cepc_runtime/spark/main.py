@@ -33,16 +33,20 @@ if TYPE_CHECKING:
     from .stream_part import StreamPart
     from .streaming.query import Streamed
 
-    Events = Mapping[str, DataFrame]
-    Dropped = Mapping[str, Observation]
-    Build = Callable[[SparkSession, Events, Collection[str], Dropped], dict[str, DataFrame]]
-    Write = Callable[[SparkSession, Events, Collection[str], Dropped, Files], None]
+    EventFrames = Mapping[str, DataFrame]
+    DropCounts = Mapping[str, Observation]
+    BuildFrames = Callable[[SparkSession, EventFrames, Collection[str], DropCounts], dict[str, DataFrame]]
+    WriteStreams = Callable[[SparkSession, EventFrames, Collection[str], DropCounts, Files], None]
 
 CONSOLE = "console"
 
 
 def main(
-    argv: Sequence[str] | None, parts: Sequence[StreamPart], streamed: Sequence[Streamed], build: Build, write: Write
+    argv: Sequence[str] | None,
+    parts: Sequence[StreamPart],
+    streamed: Sequence[Streamed],
+    build: BuildFrames,
+    write: WriteStreams,
 ) -> int:
     """Run a job of these parts, or these streams: 0, or 1 after a sentence on standard error, or what shells make of a
     signal. `build` gives the rows of a batch, `write` puts them into files. argparse exits with 2 where the command is
@@ -124,8 +128,8 @@ def _is_said(spark: SparkSession, setting: str) -> bool:
 
 def _run(
     spark: SparkSession,
-    build: Build,
-    write: Write,
+    build: BuildFrames,
+    write: WriteStreams,
     wanted: Sequence[Stream],
     names: Sequence[str],
     inputs: Mapping[str, str],

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..numbers.columns import Bools
     from ..numbers.gathered import Gathered
 
-    End = Callable[[Gathered, DataType], tuple[Any, Bools]]
+    Ending = Callable[[Gathered, DataType], tuple[Any, Bools]]
 
 Takes = OneOf["anything", "what has an order", "what can be added", "exact numbers"]
 
@@ -73,7 +73,7 @@ class AggregateFunction:
     takes: Takes
     result: Callable[[DataType], DataType]
     gathers: tuple[Gathers, ...]
-    end: End | None = None  # from sums to a column of the type, null where it does not fit, and where that is
+    end: Ending | None = None  # from sums to a column of the type, null where it does not fit, and where that is
     native: NativeSql | None = None
     squares: bool = False
     of_any_size: bool = False

@@ -23,7 +23,7 @@ from .types import BIGINT, STRING, DataType, Decimal, from_text, is_float
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator
 
-Value = None | bool | int | float | str | bytes | decimal.Decimal
+ConstantValue = None | bool | int | float | str | bytes | decimal.Decimal
 
 At = OneOf["each", "first", "last", "prev"]
 
@@ -41,7 +41,7 @@ class FieldKey(NamedTuple):
 class Literal:
     """A constant; of `LABEL(name)` with the name. What a query's label says may change while its stream goes on."""
 
-    value: Value
+    value: ConstantValue
     type: DataType
     label: str | None = None
 
@@ -357,7 +357,7 @@ def from_data(data: dict[str, Any]) -> Expression:
     raise ValueError(f"not an expression: {data!r}")
 
 
-def _value_to_data(value: Value) -> bool | int | float | str | None:
+def _value_to_data(value: ConstantValue) -> bool | int | float | str | None:
     match value:
         case decimal.Decimal():
             return str(value)
@@ -368,7 +368,7 @@ def _value_to_data(value: Value) -> bool | int | float | str | None:
     return value
 
 
-def _value_from_data(value: bool | int | float | str | None, type_: DataType) -> Value:
+def _value_from_data(value: bool | int | float | str | None, type_: DataType) -> ConstantValue:
     if isinstance(value, str):
         if isinstance(type_, Decimal):
             return decimal.Decimal(value)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from zoneinfo import ZoneInfo
 
-    from .expression import Value
+    from .expression import ConstantValue
 
 BLANKS: Final = "".join(map(chr, range(33))) + "\x7f"
 """What Spark trims around text before it reads it."""
@@ -118,7 +118,7 @@ def parse_boolean(text: str) -> bool | None:
     return False if word in ("f", "false", "n", "no", "0") else None
 
 
-def read_text(text: str, type_: DataType) -> Value:
+def read_text(text: str, type_: DataType) -> ConstantValue:
     """The text as a value of an atomic type, or None where it is none of that type's."""
     match type_:
         case Decimal():
@@ -287,7 +287,7 @@ def _interval_micros(found: re.Match[str], type_: Interval) -> int | None:
     return sum(int(found[name]) * units[name] for name in names) + fraction
 
 
-_READERS: Final[dict[DataType, Callable[[str], Value]]] = {
+_READERS: Final[dict[DataType, Callable[[str], ConstantValue]]] = {
     STRING: str,
     BINARY: str.encode,
     BOOLEAN: parse_boolean,

@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ...planning.logical import CountableQuery
-    from ..pattern import Pattern
+    from ..pattern import PlannedPattern
     from ..workload import Context, Workload
-    from .places import Written
+    from .places import WrittenPlaces
     from .plan import GloriaPlan
     from .query import Type
 
@@ -132,7 +132,9 @@ class _Region:
     model: EngineModel
 
     @classmethod
-    def of(cls, alignment: Alignment, queries: Mapping[str, tuple[Query, Written]], model: EngineModel) -> _Region:
+    def of(
+        cls, alignment: Alignment, queries: Mapping[str, tuple[Query, WrittenPlaces]], model: EngineModel
+    ) -> _Region:
         rows: dict[Type, int] = {}
         found: defaultdict[tuple[Type, Type], list[int]] = defaultdict(list)
         for name, row in alignment.members:
@@ -173,7 +175,9 @@ class _Region:
 # ---- from places to states -------------------------------------------------------------------------------------------
 
 
-def _states(query: CountableQuery, pattern: Pattern, leader: Mapping[tuple[str, int], str]) -> dict[WrittenPlace, int]:
+def _states(
+    query: CountableQuery, pattern: PlannedPattern, leader: Mapping[tuple[str, int], str]
+) -> dict[WrittenPlace, int]:
     """By place, the state of the query's automaton after its event. Places without a state of their own are left out,
     and those whose state another query's stands for.
     """

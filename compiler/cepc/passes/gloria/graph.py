@@ -79,7 +79,7 @@ class PoolNodes:
         )
 
 
-Edges = list[list[float]]
+EdgeWeights = list[list[float]]
 """Weights by node before and node after; infinite where there is no edge."""
 
 
@@ -90,7 +90,7 @@ class GloriaGraph:
     template: Template
     weigher: Weigher
     pools: list[PoolNodes] = field(default_factory=list)
-    edges: dict[Link, Edges] = field(default_factory=dict)
+    edges: dict[Link, EdgeWeights] = field(default_factory=dict)
     closed: list[bool] = field(default_factory=list)
     generated: int = 0
     weighed: int = 0

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .cost import CostModel, Snapshot
     from .query import Type
-    from .template import KleenePart, Mask, Pool, Template
+    from .template import KleenePart, Pool, QueryMask, Template
     from .weights import Node
 
 
@@ -46,7 +46,7 @@ PAPER = Breadth(0, 0, splits=False)
 class _Group:
     """Queries that come in together, one alone or a Q-set. `snapshot` is carried on if it is handed on (`carried`)."""
 
-    queries: Mask
+    queries: QueryMask
     snapshot: Snapshot
     carried: bool
 
@@ -56,7 +56,7 @@ class SnapshotOption:
     """A snapshot that Q-sets may begin with in a pool, and the queries that may."""
 
     snapshot: Snapshot
-    queries: Mask
+    queries: QueryMask
     part: KleenePart | None
 
 
@@ -65,7 +65,7 @@ def options_of(template: Template, number: int, model: CostModel) -> tuple[Snaps
     pool = template.pools[number]
     if not pool.kleene:
         return tuple(SnapshotOption(s, pool.queries, None) for s in model.local(pool.types, None))
-    found: dict[tuple[Snapshot, Mask], SnapshotOption] = {}
+    found: dict[tuple[Snapshot, QueryMask], SnapshotOption] = {}
     for part in pool.cycles:
         for snapshot in model.local(part.types, _outside(template, number, part)):
             found.setdefault((snapshot, part.queries), SnapshotOption(snapshot, part.queries, part))
@@ -136,9 +136,9 @@ class Generator:
         left = self.pool.queries
         for alike in self._alike:
             queries, links, inside = alike.queries, alike.links, [alike.queries]
-            snapshots: dict[Mask, set[Snapshot]] = {queries: set()}
+            snapshots: dict[QueryMask, set[Snapshot]] = {queries: set()}
             for number in links:
-                refined: dict[Mask, set[Snapshot]] = {}
+                refined: dict[QueryMask, set[Snapshot]] = {}
                 for mask in inside:
                     for qset, snapshot in parts[number]:
                         if several(both := mask & qset):
@@ -156,7 +156,7 @@ class Generator:
             left &= left - 1
         return groups
 
-    def _kept(self, group: _Group) -> list[tuple[Mask, Snapshot]]:
+    def _kept(self, group: _Group) -> list[tuple[QueryMask, Snapshot]]:
         """Principles 1 and 2 for one Q-set: as it is, or with snapshots created here if these are fewer."""
         own = [o.snapshot for o in self.options if self.allowed(group.queries, o)]
         if not group.carried:
@@ -165,7 +165,7 @@ class Generator:
         fewer = [s for s in own if self.pool.kleene or self.model.length(s) < self.model.length(group.snapshot)]
         return [(group.queries, s) for s in dict.fromkeys([group.snapshot, *fewer])]
 
-    def _merged(self, groups: Sequence[_Group], qsets: Sequence[_Group]) -> Iterator[Mask]:
+    def _merged(self, groups: Sequence[_Group], qsets: Sequence[_Group]) -> Iterator[QueryMask]:
         """Principle 3: which queries are merged. The paper's way, all of them, comes first."""
         everything = self.pool.queries
         found = {everything: None}
@@ -184,7 +184,7 @@ class Generator:
                 found[whole] = None
         yield from (mask for mask in found if several(mask))
 
-    def _whole(self, queries: Mask) -> Iterator[Node]:
+    def _whole(self, queries: QueryMask) -> Iterator[Node]:
         """These queries merged, with each snapshot that could be created.
 
         In a pool of several Kleene sub-patterns they cannot all be one Q-set; those of each sub-pattern are one then,
@@ -203,18 +203,18 @@ class Generator:
             for choice in choices:
                 yield from ((qset,) for qset in choice)
 
-    def _classes(self, queries: Mask) -> list[Mask]:
+    def _classes(self, queries: QueryMask) -> list[QueryMask]:
         """By the Kleene sub-patterns that they contain."""
         classes = [queries]
         for part in self.pool.cycles:
             classes = [piece for c in classes for piece in (c & part.queries, c & ~part.queries) if piece]
         return classes
 
-    def _joined(self, qsets: Iterable[tuple[Mask, Snapshot]]) -> Node:
+    def _joined(self, qsets: Iterable[tuple[QueryMask, Snapshot]]) -> Node:
         """Q-sets of different Kleene sub-patterns that share an inner one become one, if their snapshots are the
         same.
         """
-        joined: list[tuple[Mask, Snapshot]] = []
+        joined: list[tuple[QueryMask, Snapshot]] = []
         for mask, snapshot in qsets:
             for i, (other, same) in enumerate(joined):
                 both = mask | other
@@ -225,7 +225,7 @@ class Generator:
                 joined.append((mask, snapshot))
         return node_of(dict(joined))
 
-    def allowed(self, queries: Mask, option: SnapshotOption) -> bool:
+    def allowed(self, queries: QueryMask, option: SnapshotOption) -> bool:
         """May these queries be a Q-set with this snapshot? In a Kleene sub-pattern all must contain it, and what only
         some of them bring in from an outer one must arrive at the snapshot's type: elsewhere one expression could not
         stand for all.
@@ -245,7 +245,9 @@ class Generator:
 COMBINATIONS = 64
 
 
-def _combinations(choices: Sequence[Sequence[tuple[Mask, Snapshot]]]) -> list[tuple[tuple[Mask, Snapshot], ...]]:
+def _combinations(
+    choices: Sequence[Sequence[tuple[QueryMask, Snapshot]]],
+) -> list[tuple[tuple[QueryMask, Snapshot], ...]]:
     """One of each, in all ways; if these are very many, all the first, all the second, and so on.
 
     >>> _combinations([[(3, None)], [(12, None)]])
@@ -260,7 +262,7 @@ def _combinations(choices: Sequence[Sequence[tuple[Mask, Snapshot]]]) -> list[tu
 class _Alike:
     """Queries that come into a pool by the same links."""
 
-    queries: Mask
+    queries: QueryMask
     links: tuple[int, ...]
     carries: bool
 
@@ -270,7 +272,7 @@ def _alike(template: Template, number: int) -> list[_Alike]:
     sub-pattern.
     """
     pool = template.pools[number]
-    keys: defaultdict[tuple[tuple[int, ...], tuple[int, ...], bool], Mask] = defaultdict(int)
+    keys: defaultdict[tuple[tuple[int, ...], tuple[int, ...], bool], QueryMask] = defaultdict(int)
     beginning = 0
     for mask in pool.begins.values():
         beginning |= mask
@@ -281,12 +283,12 @@ def _alike(template: Template, number: int) -> list[_Alike]:
     return [_Alike(mask, links, carries) for (links, _, carries), mask in keys.items()]
 
 
-def _futures(template: Template, number: int, most: int) -> list[Mask]:
+def _futures(template: Template, number: int, most: int) -> list[QueryMask]:
     """The queries of this pool that later pools have together, the nearest pools first, each set once."""
     if not most:
         return []
     here = template.pools[number].queries
-    found: dict[Mask, None] = {}
+    found: dict[QueryMask, None] = {}
     seen, stack = {number}, [number]
     for pool in stack:
         for link in template.after[pool]:

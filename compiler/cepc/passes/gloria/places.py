@@ -19,11 +19,11 @@ from .query import Type, WrittenPlace
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
-    from ..pattern import Pattern
+    from ..pattern import PlannedPattern
 
-Guards = frozenset["Hashable"]
+PlaceGuards = frozenset["Hashable"]
 """What NOT forbids on the way, one element for each NOT."""
-FREE: Guards = frozenset()
+FREE: PlaceGuards = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +44,13 @@ class PlaceTransition:
 
     source: int
     target: int
-    ways: frozenset[Guards]
+    ways: frozenset[PlaceGuards]
     cycle: int | None
     """The innermost Kleene operator around both ends."""
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenPlaces:
     """Places by number, in the order of the text."""
 
     places: tuple[WrittenPlace, ...]
@@ -65,7 +65,7 @@ class Written:
         return cycle if outer is None else self.outermost(outer)
 
 
-def write(pattern: Pattern, owner: str) -> Written:
+def write(pattern: PlannedPattern, owner: str) -> WrittenPlaces:
     """The pattern of query `owner`, written out.
 
     >>> a, b = Event(0, "a"), Event(1, "b")
@@ -78,7 +78,7 @@ def write(pattern: Pattern, owner: str) -> Written:
     writer = _Writer(owner)
     whole = writer.write(pattern, 0, None)
     steps = (PlaceTransition(a, b, frozenset(ways), cycle) for (a, b), (ways, cycle) in sorted(writer.steps.items()))
-    return Written(
+    return WrittenPlaces(
         tuple(writer.places),
         tuple(writer.types),
         tuple(steps),
@@ -88,16 +88,16 @@ def write(pattern: Pattern, owner: str) -> Written:
     )
 
 
-Ends = tuple[tuple[int, "Guards"], ...]
+GuardedEnds = tuple[tuple[int, "PlaceGuards"], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Fragment:
     """How a part begins and ends, and what it forbids when it is empty (nothing in `empty`: it cannot be)."""
 
-    first: Ends
-    last: Ends
-    empty: frozenset[Guards]
+    first: GuardedEnds
+    last: GuardedEnds
+    empty: frozenset[PlaceGuards]
     shape: Hashable
 
 
@@ -109,12 +109,12 @@ class _Writer:
     owner: str
     places: list[WrittenPlace] = field(default_factory=list)
     types: list[Type] = field(default_factory=list)
-    steps: dict[tuple[int, int], tuple[set[Guards], int | None]] = field(default_factory=dict)
+    steps: dict[tuple[int, int], tuple[set[PlaceGuards], int | None]] = field(default_factory=dict)
     cycles: list[Cycle | None] = field(default_factory=list)
     _occurrences: Counter[int] = field(default_factory=Counter)
     _copies: Counter[int] = field(default_factory=Counter)
 
-    def write(self, pattern: Pattern, event: int, cycle: int | None) -> _Fragment:
+    def write(self, pattern: PlannedPattern, event: int, cycle: int | None) -> _Fragment:
         """`event` is the number of the pattern's first event, `cycle` the innermost Kleene operator around it."""
         match pattern:
             case Event(letter):
@@ -147,7 +147,7 @@ class _Writer:
                     rest = _optional(self._sequence([copy, rest], cycle))
                 return self._sequence([*copies[:least], rest], cycle)
 
-    def _each(self, parts: tuple[Pattern, ...], event: int, cycle: int | None) -> list[_Fragment]:
+    def _each(self, parts: tuple[PlannedPattern, ...], event: int, cycle: int | None) -> list[_Fragment]:
         found = []
         for part in parts:
             found.append(self.write(part, event, cycle))
@@ -161,7 +161,7 @@ class _Writer:
         self._copies[event] += 1
         return _Fragment(((place, FREE),), ((place, FREE),), frozenset(), kind)
 
-    def _plus(self, body: Pattern, event: int, outer: int | None) -> _Fragment:
+    def _plus(self, body: PlannedPattern, event: int, outer: int | None) -> _Fragment:
         while isinstance(body, Repeat) and (body.least, body.most) == (1, None):
             body = body.body  # (P+)+ is P+
         number, begin = len(self.cycles), len(self.types)
@@ -176,9 +176,9 @@ class _Writer:
         parts = [p for p in parts if p is not _NOTHING]
         if len(parts) == 1:
             return parts[0]
-        first: Ends = ()
-        last: Ends = ()
-        empty: frozenset[Guards] = frozenset({FREE})
+        first: GuardedEnds = ()
+        last: GuardedEnds = ()
+        empty: frozenset[PlaceGuards] = frozenset({FREE})
         for part in parts:
             self._connect(last, part.first, cycle)
             first += _through(part.first, empty)
@@ -186,7 +186,7 @@ class _Writer:
             empty = frozenset(a | b for a in empty for b in part.empty)
         return _Fragment(first, last, empty, ("seq", *(p.shape for p in parts)))
 
-    def _connect(self, last: Ends, first: Ends, cycle: int | None) -> None:
+    def _connect(self, last: GuardedEnds, first: GuardedEnds, cycle: int | None) -> None:
         for source, before in last:
             for target, after in first:
                 # Inner operators come first, so the first cycle that makes a transition is the innermost.
@@ -194,7 +194,7 @@ class _Writer:
                 ways.add(before | after)
 
 
-def _through(ends: Ends, empty: Iterable[Guards]) -> Ends:
+def _through(ends: GuardedEnds, empty: Iterable[PlaceGuards]) -> GuardedEnds:
     return tuple((place, guards | more) for place, guards in ends for more in empty)
 
 
@@ -202,7 +202,7 @@ def _optional(part: _Fragment) -> _Fragment:
     return _Fragment(part.first, part.last, part.empty | {FREE}, ("?", part.shape))
 
 
-def _size(pattern: Pattern) -> int:
+def _size(pattern: PlannedPattern) -> int:
     return sum(1 for _ in events(pattern))
 
 

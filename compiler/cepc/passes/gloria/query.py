@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cepc_runtime.cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
-    from ..pattern import Pattern
+    from ..pattern import PlannedPattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,7 @@ class Query:
     """`columns` are the numbers that the query keeps for each state: its open windows times its aggregates."""
 
     name: str
-    pattern: Pattern
+    pattern: PlannedPattern
     columns: int = 1
 
 

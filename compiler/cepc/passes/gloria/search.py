@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 SWEEPS: Final = 100
 
-Path = dict[int, int]
+GraphPath = dict[int, int]
 """For each pool the number of its node."""
 
 
@@ -26,7 +26,7 @@ class FoundPath:
     lighter.
     """
 
-    path: Path
+    path: GraphPath
     cases: tuple[int, ...]
     exact: bool
 
@@ -78,7 +78,7 @@ def case_of(graph: GloriaGraph, part: Sequence[int]) -> int:
     return 2 if all(len(graph.pools[pool].nodes) == 1 for pool in part) else 3
 
 
-def path_search(graph: GloriaGraph, part: Sequence[int]) -> Path:
+def path_search(graph: GloriaGraph, part: Sequence[int]) -> GraphPath:
     """Algorithm 1, for one part of the graph.
 
     In case 1 every node knows the best way to it, and the best last node has the path. In case 3 edges are reversed and
@@ -86,7 +86,7 @@ def path_search(graph: GloriaGraph, part: Sequence[int]) -> Path:
     taken.
     """
     case = case_of(graph, part)
-    best: Path = dict.fromkeys(part, 0)
+    best: GraphPath = dict.fromkeys(part, 0)
     if case == 2:
         return best
     onward = None if case == 1 else _reversed(graph, part)
@@ -118,7 +118,7 @@ def _reversed(graph: GloriaGraph, part: Sequence[int]) -> dict[int, list[dict[Li
     return onward
 
 
-def _through(graph: GloriaGraph, pool: int, node: int, onward: Mapping[int, list[dict[Link, int]]] | None) -> Path:
+def _through(graph: GloriaGraph, pool: int, node: int, onward: Mapping[int, list[dict[Link, int]]] | None) -> GraphPath:
     """The path of a node: back to the starts by its best ways, and with `onward` also to the ends."""
     path = {pool: node}
     stack = [pool]
@@ -134,7 +134,7 @@ def _through(graph: GloriaGraph, pool: int, node: int, onward: Mapping[int, list
     return path
 
 
-def unshared(graph: GloriaGraph) -> Path:
+def unshared(graph: GloriaGraph) -> GraphPath:
     """Not sharing anywhere: the first node of each pool."""
     return dict.fromkeys(range(len(graph.pools)), 0)
 
@@ -150,7 +150,7 @@ def weight_of(graph: GloriaGraph, path: Mapping[int, int]) -> float:
 
 # ---- beyond algorithm 1 ----------------------------------------------------------------------------------------------
 
-Table = dict[tuple[int, ...], float]
+WeightTable = dict[tuple[int, ...], float]
 
 
 @dataclass(slots=True)
@@ -158,10 +158,10 @@ class _Factor:
     """Weights that depend on the nodes of these pools; a choice that is not in the table is impossible."""
 
     pools: tuple[int, ...]
-    table: Table
+    table: WeightTable
 
 
-def eliminate(graph: GloriaGraph, part: Sequence[int], steps: int) -> Path | None:
+def eliminate(graph: GloriaGraph, part: Sequence[int], steps: int) -> GraphPath | None:
     """The lightest path, exactly: again and again a pool is replaced by the best node of it for each choice of nodes
     beside it.
 
@@ -182,7 +182,7 @@ def eliminate(graph: GloriaGraph, part: Sequence[int], steps: int) -> Path | Non
         table, chosen = _eliminated(pool, around, mine, choices)
         factors.append(_Factor(around, table))
         best.append(chosen)
-    path: Path = {}
+    path: GraphPath = {}
     for (pool, around), chosen in zip(reversed(order), reversed(best), strict=True):
         path[pool] = chosen[tuple(path[n] for n in around)]
     return path
@@ -217,15 +217,17 @@ def _factors(graph: GloriaGraph, choices: Mapping[int, int]) -> list[_Factor]:
         for link in graph.template.after[pool]:
             if link.after in choices:
                 edges = graph.edges[link]
-                table: Table = {(n, m): w for n, row in enumerate(edges) for m, w in enumerate(row) if w < math.inf}
+                table: WeightTable = {
+                    (n, m): w for n, row in enumerate(edges) for m, w in enumerate(row) if w < math.inf
+                }
                 factors.append(_Factor((pool, link.after), table))
     return factors
 
 
 def _eliminated(
     pool: int, around: tuple[int, ...], factors: Iterable[_Factor], choices: Mapping[int, int]
-) -> tuple[Table, dict[tuple[int, ...], int]]:
-    table: Table = {}
+) -> tuple[WeightTable, dict[tuple[int, ...], int]]:
+    table: WeightTable = {}
     chosen: dict[tuple[int, ...], int] = {}
     position = {p: i for i, p in enumerate((*around, pool))}
     looked_up = [(f.table, [position[p] for p in f.pools]) for f in factors]
@@ -244,7 +246,7 @@ def _eliminated(
     return table, chosen
 
 
-def improved(graph: GloriaGraph, path: Path) -> Path:
+def improved(graph: GloriaGraph, path: GraphPath) -> GraphPath:
     """The path with single nodes exchanged for better ones, sweep by sweep until nothing changes (or what changes are
     the last digits of sums).
     """

@@ -16,13 +16,13 @@ from .places import write
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-    from .places import Written
+    from .places import WrittenPlaces
     from .query import Query, Type
 
-Mask = int
+QueryMask = int
 
 
-def bits(mask: Mask) -> Iterator[int]:
+def bits(mask: QueryMask) -> Iterator[int]:
     """The queries of a bit set, ascending.
 
     >>> list(bits(0b1010))
@@ -39,7 +39,7 @@ class Transition:
 
     source: Type
     target: Type
-    queries: Mask
+    queries: QueryMask
     cycle: int | None = None
 
 
@@ -48,7 +48,7 @@ class KleenePart:
     """One Kleene sub-pattern, flat or nested, and the queries that contain it."""
 
     types: tuple[Type, ...]
-    queries: Mask
+    queries: QueryMask
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +61,10 @@ class Pool:
 
     transitions: tuple[Transition, ...]
     cycles: tuple[KleenePart, ...]
-    queries: Mask
-    begins: Mapping[Type, Mask]
+    queries: QueryMask
+    begins: Mapping[Type, QueryMask]
     """Which queries begin at a source of the pool."""
-    finishes: Mapping[Type, Mask]
+    finishes: Mapping[Type, QueryMask]
     """Which queries end at a target of the pool."""
 
     @property
@@ -91,7 +91,7 @@ class Link:
     before: int
     after: int
     type: Type
-    queries: Mask
+    queries: QueryMask
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +99,10 @@ class Template:
     """Pools in an order in which every link leads onwards. `starts` are the types that queries begin with."""
 
     queries: tuple[Query, ...]
-    patterns: tuple[Written, ...]
+    patterns: tuple[WrittenPlaces, ...]
     pools: tuple[Pool, ...]
     links: tuple[Link, ...]
-    starts: tuple[tuple[Type, Mask], ...]
+    starts: tuple[tuple[Type, QueryMask], ...]
     before: tuple[tuple[Link, ...], ...] = field(init=False)
     after: tuple[tuple[Link, ...], ...] = field(init=False)
 
@@ -144,7 +144,7 @@ def template_of(queries: Sequence[Query], steps: int | None = None) -> Template:
         numbers = {key: len(pools) + i for i, key in enumerate(_in_order(pool_map, link_map))}
         pools += (pool_map[key].freeze() for key in numbers)
         links += (Link(numbers[a], numbers[b], kind, mask) for (a, b, kind), mask in link_map.items())
-    starts: defaultdict[Type, Mask] = defaultdict(int)
+    starts: defaultdict[Type, QueryMask] = defaultdict(int)
     for number, pattern in enumerate(patterns):
         for place in pattern.starts:
             starts[pattern.types[place]] |= 1 << number
@@ -152,7 +152,7 @@ def template_of(queries: Sequence[Query], steps: int | None = None) -> Template:
     return Template(tuple(queries), patterns, tuple(pools), tuple(ordered), tuple(sorted(starts.items())))
 
 
-def _numbered(patterns: Sequence[Written]) -> tuple[Written, ...]:
+def _numbered(patterns: Sequence[WrittenPlaces]) -> tuple[WrittenPlaces, ...]:
     """With a number for each shape, as trees are slow keys."""
     numbers: dict[Hashable, int] = {}
     return tuple(
@@ -164,17 +164,17 @@ def _numbered(patterns: Sequence[Written]) -> tuple[Written, ...]:
 # ---- pools by key ----------------------------------------------------------------------------------------------------
 
 PoolKey = tuple["Hashable", ...]
-_Links = dict[tuple[PoolKey, PoolKey, "Type"], Mask]
+_Links = dict[tuple[PoolKey, PoolKey, "Type"], QueryMask]
 
 
 @dataclass(slots=True)
 class _Growing:
     """A pool while queries are added to it. Cycles by shape, transitions by what makes them the same."""
 
-    cycles: dict[Hashable, tuple[tuple[Type, ...], Mask]] = field(default_factory=dict)
-    transitions: dict[Hashable, tuple[Type, Type, Hashable, Mask]] = field(default_factory=dict)
-    begins: dict[Type, Mask] = field(default_factory=dict)
-    finishes: dict[Type, Mask] = field(default_factory=dict)
+    cycles: dict[Hashable, tuple[tuple[Type, ...], QueryMask]] = field(default_factory=dict)
+    transitions: dict[Hashable, tuple[Type, Type, Hashable, QueryMask]] = field(default_factory=dict)
+    begins: dict[Type, QueryMask] = field(default_factory=dict)
+    finishes: dict[Type, QueryMask] = field(default_factory=dict)
 
     def freeze(self) -> Pool:
         shapes = {shape: i for i, shape in enumerate(self.cycles)}
@@ -194,7 +194,7 @@ class _Growing:
         )
 
 
-def _gather(patterns: Sequence[Written], numbers: Sequence[int]) -> tuple[dict[PoolKey, _Growing], _Links]:
+def _gather(patterns: Sequence[WrittenPlaces], numbers: Sequence[int]) -> tuple[dict[PoolKey, _Growing], _Links]:
     clusters = _clusters([patterns[n] for n in numbers])
     pools: dict[PoolKey, _Growing] = {}
     links: _Links = {}
@@ -204,7 +204,11 @@ def _gather(patterns: Sequence[Written], numbers: Sequence[int]) -> tuple[dict[P
 
 
 def _add(
-    pattern: Written, bit: Mask, clusters: Mapping[Hashable, int], pools: dict[PoolKey, _Growing], links: _Links
+    pattern: WrittenPlaces,
+    bit: QueryMask,
+    clusters: Mapping[Hashable, int],
+    pools: dict[PoolKey, _Growing],
+    links: _Links,
 ) -> None:
     types, cycles = pattern.types, pattern.cycles
     keys = [_pool_key(pattern, number, clusters) for number in range(len(pattern.steps))]
@@ -232,14 +236,14 @@ def _add(
                 links[link] = links.get(link, 0) | bit
 
 
-def _pool_key(pattern: Written, number: int, clusters: Mapping[Hashable, int]) -> PoolKey:
+def _pool_key(pattern: WrittenPlaces, number: int, clusters: Mapping[Hashable, int]) -> PoolKey:
     step = pattern.steps[number]
     if step.cycle is None:
         return pattern.types[step.source], pattern.types[step.target], step.ways
     return ("+", clusters[pattern.cycles[step.cycle].shape])
 
 
-def _clusters(patterns: Sequence[Written]) -> dict[Hashable, int]:
+def _clusters(patterns: Sequence[WrittenPlaces]) -> dict[Hashable, int]:
     """A number for each shape: the same for Kleene sub-patterns of which one contains the other, and so on."""
     parent: dict[Hashable, Hashable] = {}
 
@@ -261,7 +265,7 @@ def _clusters(patterns: Sequence[Written]) -> dict[Hashable, int]:
 # ---- their order -----------------------------------------------------------------------------------------------------
 
 
-def _layers(patterns: Sequence[Written], steps: int | None) -> Iterator[tuple[int, ...]]:
+def _layers(patterns: Sequence[WrittenPlaces], steps: int | None) -> Iterator[tuple[int, ...]]:
     """The queries in groups whose pools can be put in order, as many as possible in the first."""
     left = list(range(len(patterns)))
     seen = 0
@@ -313,7 +317,7 @@ class _Order:
         return bool(ways[0][0] & ways[1][0])
 
 
-def _fits(pattern: Written, clusters: Mapping[Hashable, int], order: _Order, most: int | None) -> bool:
+def _fits(pattern: WrittenPlaces, clusters: Mapping[Hashable, int], order: _Order, most: int | None) -> bool:
     """Adds the query's links to the order, unless they would close a circle, or so many pools were looked at."""
     links: _Links = {}
     _add(pattern, 1, clusters, {}, links)

@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from .cost import CostModel, Snapshot
-    from .template import Link, Mask, Pool, Template
+    from .template import Link, Pool, QueryMask, Template
 
-Node = tuple[tuple["Mask", "Snapshot"], ...]
+Node = tuple[tuple["QueryMask", "Snapshot"], ...]
 """A transition sharing plan (definition 2.6): disjoint Q-sets of two queries or more with their snapshots, by the least
 query. The pool's other queries do not share.
 """
 ALONE: Node = ()
 
 
-def several(mask: Mask) -> bool:
+def several(mask: QueryMask) -> bool:
     """Two queries at least."""
     return bool(mask & (mask - 1))
 
 
-def node_of(qsets: Mapping[Mask, Snapshot]) -> Node:
+def node_of(qsets: Mapping[QueryMask, Snapshot]) -> Node:
     """In canonical order."""
     return tuple(sorted(qsets.items(), key=lambda q: q[0] & -q[0]))
 
@@ -48,9 +48,9 @@ class Weigher:
     template: Template
     model: CostModel
     splits: bool = True
-    _members: dict[Mask, Members] = field(default_factory=dict)
+    _members: dict[QueryMask, Members] = field(default_factory=dict)
 
-    def members(self, mask: Mask) -> Members:
+    def members(self, mask: QueryMask) -> Members:
         found = self._members.get(mask)
         if found is None:
             columns = sum(self.template.queries[q].columns for q in bits(mask))
@@ -68,7 +68,7 @@ class Weigher:
         """The pool's transitions under a plan, and the results of queries that end here."""
         model = self.model
         cost = 0.0
-        shared: Mask = 0
+        shared: QueryMask = 0
         for qset, snapshot in node:
             shared |= qset
             cost += self._qset(pool, qset, snapshot)
@@ -80,7 +80,7 @@ class Weigher:
                 cost += model.alone(t.source, t.target, self.members(single))
         return cost
 
-    def _qset(self, pool: Pool, qset: Mask, snapshot: Snapshot) -> float:
+    def _qset(self, pool: Pool, qset: QueryMask, snapshot: Snapshot) -> float:
         model = self.model
         members = self.members(qset)
         cost = model.opened(snapshot, members)
@@ -121,7 +121,7 @@ class Weigher:
                 cost += self.model.evaluated(kind, snapshot, self.members(leaving))
         return cost
 
-    def _split(self, link: Link, coming: Mask, after: Node) -> bool:
+    def _split(self, link: Link, coming: QueryMask, after: Node) -> bool:
         decided = several(coming) and not self.template.pools[link.after].trivial
         return decided and all(coming & ~onward for onward, _ in after)
 
@@ -133,13 +133,13 @@ class Weigher:
         return math.fsum([self.starts(), *inside, *between])
 
 
-def known_by_snapshot(pool: Pool, qset: Mask, kind: Type) -> Mask:
+def known_by_snapshot(pool: Pool, qset: QueryMask, kind: Type) -> QueryMask:
     """The queries of a Q-set whose numbers at a type are expressions over snapshots: those that share a transition into
     it.
     """
     if not pool.kleene:
         return qset
-    known: Mask = 0
+    known: QueryMask = 0
     for t in pool.transitions:
         if t.target == kind and several(t.queries & qset):
             known |= t.queries & qset

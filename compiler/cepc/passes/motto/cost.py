@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from .derivation import Derivation
     from .estimate import Series
-    from .patterns import Operator, SubQuery
+    from .patterns import OperatorName, SubQuery
 
 
 class CostModel(Protocol):
@@ -97,7 +97,7 @@ class PaperModel:
         steps = [self._made(operator, inputs[:n], window) for n in range(2, len(inputs) + 1)]
         return min(math.fsum([cost, *inputs, *steps]), MOST)
 
-    def _made(self, operator: Operator, rates: list[float], window: float) -> float:
+    def _made(self, operator: OperatorName, rates: list[float], window: float) -> float:
         parts: list[Series] = [{1: rate * window} for rate in rates]
         return matches(combined(operator, parts)) / window
 

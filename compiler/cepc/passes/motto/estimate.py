@@ -16,7 +16,7 @@ from .patterns import Pattern
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from .patterns import Operand, Operator
+    from .patterns import Operand, OperatorName
 
 Series = dict[int, float]
 
@@ -31,7 +31,7 @@ def series_of(operand: Operand, events: Callable[[int], float]) -> Series:
     return {1: events(operand)}
 
 
-def combined(operator: Operator, parts: Sequence[Series]) -> Series:
+def combined(operator: OperatorName, parts: Sequence[Series]) -> Series:
     """The series of an operator over operands with these.
 
     >>> combined("SEQ", [{1: 2.0}, {1: 3.0}])  # half of all pairs are in order

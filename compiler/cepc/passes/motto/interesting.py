@@ -11,12 +11,12 @@ from .suffix import common_substrings
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from .patterns import Operand, Operator
+    from .patterns import Operand, OperatorName
 
 MOST_CHAINS = 16
 """Ways of putting single common operands together that are looked at; there may be exponentially many."""
 
-TRANSFORMED: dict[tuple[Operator, Operator], Operator] = {
+TRANSFORMED: dict[tuple[OperatorName, OperatorName], OperatorName] = {
     ("SEQ", "AND"): "AND",
     ("AND", "SOME"): "SOME",
     ("SEQ", "SOME"): "SOME",
@@ -51,7 +51,7 @@ def interesting(left: Pattern, right: Pattern) -> tuple[Pattern, ...]:
     return tuple(found)
 
 
-def _common_operator(left: Operator, right: Operator) -> Operator | None:
+def _common_operator(left: OperatorName, right: OperatorName) -> OperatorName | None:
     if left == right:
         return left
     return TRANSFORMED.get((left, right)) or TRANSFORMED.get((right, left))
@@ -64,7 +64,7 @@ def _longest_part(left: Sequence[Operand], right: Sequence[Operand]) -> Sequence
 
 
 def _long_strings(
-    left: Sequence[Operand], right: Sequence[Operand], singles: Sequence[int], operator: Operator
+    left: Sequence[Operand], right: Sequence[Operand], singles: Sequence[int], operator: OperatorName
 ) -> Iterator[Sequence[Operand]]:
     """Common operands that stand alone, put together: all of them, or under SEQ those that are in order in both."""
     if operator in UNORDERED:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from cepc_runtime.sql.expression import Expression
 
     from ..workload import Context, Workload
-    from .patterns import Operand, Operator
+    from .patterns import Operand, OperatorName
     from .plan import MottoPlan
 
 
@@ -116,7 +116,7 @@ def _by_neighbourhood(several: Sequence[Asked]) -> tuple[list[Asked], list[Asked
 # ---- queries ---------------------------------------------------------------------------------------------------------
 
 
-def asked_of(query: QueryPlan, pattern: tree.Pattern) -> Asked | None:
+def asked_of(query: QueryPlan, pattern: tree.PlannedPattern) -> Asked | None:
     """The query, if its matches can be found by joins."""
     if query.kind != "match" or not isinstance(query.select, SelectAny) or query.after is not None:
         return None
@@ -140,7 +140,7 @@ def asked_of(query: QueryPlan, pattern: tree.Pattern) -> Asked | None:
     return Asked(Query(query.name, asks), names, conditions)
 
 
-def _built(pattern: tree.Pattern) -> tuple[Operand, tuple[str, ...]] | None:
+def _built(pattern: tree.PlannedPattern) -> tuple[Operand, tuple[str, ...]] | None:
     """The pattern in its one form, with the variable at each leaf; None if it has more than SEQ, AND and single
     events.
     """
@@ -154,7 +154,7 @@ def _built(pattern: tree.Pattern) -> tuple[Operand, tuple[str, ...]] | None:
     return None
 
 
-def _operator(operator: Operator, parts: Iterable[tree.Pattern]) -> tuple[Operand, tuple[str, ...]] | None:
+def _operator(operator: OperatorName, parts: Iterable[tree.PlannedPattern]) -> tuple[Operand, tuple[str, ...]] | None:
     found: list[tuple[Operand, tuple[str, ...]]] = []
     for part in parts:
         built = _built(part)

@@ -12,8 +12,8 @@ from cepc_runtime.cheap_dataclass import dataclass
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
 
-Operator = Literal["SEQ", "AND", "SOME", "OR"]
-UNORDERED = frozenset[Operator](("AND", "SOME", "OR"))
+OperatorName = Literal["SEQ", "AND", "SOME", "OR"]
+UNORDERED = frozenset[OperatorName](("AND", "SOME", "OR"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Pattern:
     An operand that is a pattern is the composite event type of its matches.
     """
 
-    operator: Operator
+    operator: OperatorName
     operands: tuple[Operand, ...]
 
     def __str__(self) -> str:
@@ -33,7 +33,7 @@ class Pattern:
 Operand: TypeAlias = int | Pattern
 
 
-def pattern_of(operator: Operator, operands: Sequence[Operand]) -> Operand:
+def pattern_of(operator: OperatorName, operands: Sequence[Operand]) -> Operand:
     """The operator over the operands, in the one form that equal patterns have; a single operand is itself.
 
     >>> str(pattern_of("AND", (3, pattern_of("AND", (2, 1)), pattern_of("SEQ", (5, 4)))))
@@ -45,7 +45,7 @@ def pattern_of(operator: Operator, operands: Sequence[Operand]) -> Operand:
     return flat[0] if len(flat) == 1 else Pattern(operator, flat)
 
 
-def flattened(operator: Operator, operands: Sequence[Operand]) -> tuple[Operand, ...]:
+def flattened(operator: OperatorName, operands: Sequence[Operand]) -> tuple[Operand, ...]:
     """The operands as a pattern of the operator has them."""
     flat: list[Operand] = []
     for operand in operands:

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
     from .candidates import Pattern, Query
 
-Span = tuple[int, int]
+PatternPart = tuple[int, int]
 """A part of a pattern from its first position to the one after its last."""
 
 
 class CostModel(Protocol):
     """Costs in any unit, at least 0, the same unit in both methods."""
 
-    def query(self, pattern: Pattern, cuts: Sequence[Span]) -> float:
+    def query(self, pattern: Pattern, cuts: Sequence[PatternPart]) -> float:
         """A query whose parts `cuts` (disjoint, ascending) are shared; without cuts, the query by itself."""
         ...
 
@@ -59,7 +59,7 @@ class PaperModel:
         if min([self.default, *self.rates.values()]) < 0:
             raise ValueError("a rate is negative")
 
-    def query(self, pattern: Pattern, cuts: Sequence[Span]) -> float:
+    def query(self, pattern: Pattern, cuts: Sequence[PatternPart]) -> float:
         """Equation 2 without cuts; with cuts, equation 6: the parts that are not shared, and combining all parts."""
         if not cuts:
             return self.part(pattern)
@@ -80,7 +80,7 @@ class PaperModel:
         return self.rates.get(event_type, self.default)
 
 
-def _parts(length: int, cuts: Sequence[Span]) -> Iterator[Span]:
+def _parts(length: int, cuts: Sequence[PatternPart]) -> Iterator[PatternPart]:
     """The cuts and what lies between them, in order.
 
     >>> list(_parts(5, [(1, 3)]))
@@ -96,7 +96,7 @@ def _parts(length: int, cuts: Sequence[Span]) -> Iterator[Span]:
         yield done, length
 
 
-def spans(candidate: Candidate, query: str) -> tuple[Span, ...]:
+def spans(candidate: Candidate, query: str) -> tuple[PatternPart, ...]:
     """The parts of a query that the candidate takes up.
 
     >>> from .candidates import Candidate, Occurrence
@@ -118,7 +118,7 @@ def workload_cost(queries: Iterable[Query], shared: Iterable[Candidate], model: 
     >>> workload_cost(workload, (), model), workload_cost(workload, sharable(workload), model)
     (20.0, 10.0)
     """
-    cuts: defaultdict[str, list[Span]] = defaultdict(list)
+    cuts: defaultdict[str, list[PatternPart]] = defaultdict(list)
     patterns: dict[Pattern, None] = {}
     for candidate in shared:
         patterns[candidate.pattern] = None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from .candidates import Occurrence
 
-Dropped = frozenset["Occurrence"]
+DroppedOccurrences = frozenset["Occurrence"]
 
 
 def expand(candidates: Sequence[Candidate], per_candidate: int, vertices: int) -> tuple[Candidate, ...]:
@@ -47,7 +47,7 @@ def expand(candidates: Sequence[Candidate], per_candidate: int, vertices: int) -
     return tuple(expanded)
 
 
-def conflict_causes(candidates: Sequence[Candidate]) -> tuple[tuple[Dropped, ...], ...]:
+def conflict_causes(candidates: Sequence[Candidate]) -> tuple[tuple[DroppedOccurrences, ...], ...]:
     """For each candidate, and each other that it conflicts with, its occurrences that cause the conflict, once each."""
     users: defaultdict[tuple[str, int], set[int]] = defaultdict(set)
     for v, candidate in enumerate(candidates):
@@ -66,7 +66,7 @@ def conflict_causes(candidates: Sequence[Candidate]) -> tuple[tuple[Dropped, ...
     return tuple(causes)
 
 
-def options(candidate: Candidate, causes: Iterable[Dropped]) -> Iterator[Candidate]:
+def options(candidate: Candidate, causes: Iterable[DroppedOccurrences]) -> Iterator[Candidate]:
     """The candidate for fewer places (algorithm 5), each option once, those that settle whole conflicts first.
 
     First the paper's tree (figure 11): breadth first, dropping all that causes a conflict with one other candidate.
@@ -90,13 +90,13 @@ def options(candidate: Candidate, causes: Iterable[Dropped]) -> Iterator[Candida
             yield option
 
 
-def without(candidate: Candidate, dropped: Dropped) -> Candidate:
+def without(candidate: Candidate, dropped: DroppedOccurrences) -> Candidate:
     return Candidate(candidate.pattern, tuple(o for o in candidate.occurrences if o not in dropped))
 
 
-def _dropped(candidate: Candidate, causes: tuple[Dropped, ...]) -> Iterator[Dropped]:
-    tried: set[Dropped] = {frozenset()}
-    queue: deque[Dropped] = deque(tried)
+def _dropped(candidate: Candidate, causes: tuple[DroppedOccurrences, ...]) -> Iterator[DroppedOccurrences]:
+    tried: set[DroppedOccurrences] = {frozenset()}
+    queue: deque[DroppedOccurrences] = deque(tried)
     while queue:
         dropped = queue.popleft()
         for cause in causes:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from .graph import ConflictGraph, Vertices
 
-Level = list[tuple["Vertices", float]]
+ScoredPlans = list[tuple["Vertices", float]]
 """Valid plans of one size, each with its score, in lexicographic order."""
 
 
@@ -68,7 +68,7 @@ def search(graph: ConflictGraph, steps: int) -> FoundPlan:
     """The level-wise search (algorithm 4) of a graph as it is."""
     greedy = gwmin(graph)
     best, best_weight = greedy, graph.weight(greedy)
-    level: Level = [((v,), w) for v, w in sorted(graph.weights.items())]
+    level: ScoredPlans = [((v,), w) for v, w in sorted(graph.weights.items())]
     taken = plans = 0
     while level:
         plans += len(level)
@@ -83,7 +83,7 @@ def search(graph: ConflictGraph, steps: int) -> FoundPlan:
     return FoundPlan(best, best_weight, True, taken, plans)
 
 
-def next_level(graph: ConflictGraph, level: Level) -> Level:
+def next_level(graph: ConflictGraph, level: ScoredPlans) -> ScoredPlans:
     """All valid plans of one candidate more (algorithm 3).
 
     By lemma 6 two plans that differ in their last candidate only make a valid plan if these two do not conflict. Plans
@@ -94,7 +94,7 @@ def next_level(graph: ConflictGraph, level: Level) -> Level:
     [((1, 2), 7)]
     """
     weights, conflicts = graph.weights, graph.conflicts
-    children: Level = []
+    children: ScoredPlans = []
     for siblings in _families(level):
         for i, (plan, weight) in enumerate(siblings):
             excluded = conflicts[plan[-1]]
@@ -104,6 +104,6 @@ def next_level(graph: ConflictGraph, level: Level) -> Level:
     return children
 
 
-def _families(level: Level) -> Iterator[Level]:
+def _families(level: ScoredPlans) -> Iterator[ScoredPlans]:
     """The plans that differ in their last candidate only."""
     return (list(family) for _, family in groupby(level, key=lambda entry: entry[0][:-1]))

@@ -17,7 +17,7 @@ from .refinement import refine
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from .benefit import CostModel, Span
+    from .benefit import CostModel, PatternPart
     from .candidates import Candidate, Query
 
 
@@ -52,7 +52,7 @@ class SharingPlan:
     """Did the steps suffice to compare all valid plans of the candidates and of the options within the budget?"""
     steps: int
 
-    def cuts(self, query: str) -> tuple[Span, ...]:
+    def cuts(self, query: str) -> tuple[PatternPart, ...]:
         """The parts of a query that are shared, in order."""
         return tuple(sorted(span for c in self.shared for span in spans(c, query)))
 

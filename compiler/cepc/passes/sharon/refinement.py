@@ -16,7 +16,7 @@ from .candidates import Candidate
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .benefit import CostModel, Span
+    from .benefit import CostModel, PatternPart
     from .candidates import Occurrence, Pattern, Query
 
 Plan = tuple[Candidate, ...]
@@ -76,7 +76,7 @@ def fill(plan: Plan, candidates: Sequence[Candidate], queries: Sequence[Query], 
     [('q', 'r', 's')]
     """
     patterns = {q.name: q.pattern for q in queries}
-    cuts: dict[str, tuple[Span, ...]] = {q.name: () for q in queries}
+    cuts: dict[str, tuple[PatternPart, ...]] = {q.name: () for q in queries}
     chosen: dict[Pattern, tuple[Occurrence, ...]] = {}
 
     def take(candidate: Candidate) -> None:
@@ -120,9 +120,9 @@ def fill(plan: Plan, candidates: Sequence[Candidate], queries: Sequence[Query], 
     )
 
 
-def _free(span: Span, cuts: Sequence[Span]) -> bool:
+def _free(span: PatternPart, cuts: Sequence[PatternPart]) -> bool:
     return all(span[1] <= start or end <= span[0] for start, end in cuts)
 
 
-def _merged(cuts: Sequence[Span], more: Sequence[Span]) -> tuple[Span, ...]:
+def _merged(cuts: Sequence[PatternPart], more: Sequence[PatternPart]) -> tuple[PatternPart, ...]:
     return tuple(sorted((*cuts, *more)))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ...planning.logical import CountableQuery
     from ..engine import EngineModel
     from ..workload import Context, Workload
-    from .benefit import Span
+    from .benefit import PatternPart
     from .candidates import Candidate, Pattern
 
 
@@ -79,7 +79,7 @@ class _Engine:
     windows: Mapping[Pattern, int]  # of the first query with the pattern
     model: EngineModel
 
-    def query(self, pattern: Pattern, cuts: Sequence[Span]) -> float:
+    def query(self, pattern: Pattern, cuts: Sequence[PatternPart]) -> float:
         inside = {i for start, end in cuts for i in range(start, end)}
         wide = self.windows[pattern]
         own = sum(self.rates[letter] * self.model.row(wide) for i, letter in enumerate(pattern) if i not in inside)
@@ -88,7 +88,7 @@ class _Engine:
     def part(self, pattern: Pattern) -> float:
         return sum(self.rates[letter] for letter in pattern) * self.model.row(len(pattern) + 1)
 
-    def _applied(self, pattern: Pattern, cut: Span, wide: int) -> float:
+    def _applied(self, pattern: Pattern, cut: PatternPart, wide: int) -> float:
         start, end = cut
         borders = ([pattern[start - 1]] if start else []) + ([pattern[end]] if end < len(pattern) else [])
         rows = end - start + 1

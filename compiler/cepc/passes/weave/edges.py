@@ -18,10 +18,10 @@ from fractions import Fraction
 from functools import reduce
 from math import gcd, lcm, prod
 
-from cepc.passes.weave.windows import Progression, Window, pane_edges
+from cepc.passes.weave.windows import PeriodicWindow, Progression, pane_edges
 from cepc_runtime.cheap_dataclass import dataclass
 
-Terms = Mapping[Progression, int]
+SumOfProgressions = Mapping[Progression, int]
 
 EVERY_TICK = Progression(1, 0)
 TERM_LIMIT = 2000  # a factor beyond it is refused; a pair of trees with more is never worth the time of finding out
@@ -37,7 +37,7 @@ class Factor:
     """The ticks free of edges, as a signed sum of progressions whose slides all divide `slide`."""
 
     slide: int
-    free: Terms
+    free: SumOfProgressions
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def common(a: Progression, b: Progression) -> Progression | None:
     return Progression(a.slide * cofactor, a.residue + a.slide * steps)
 
 
-def edges_of(windows: Iterable[Window]) -> Edges:
+def edges_of(windows: Iterable[PeriodicWindow]) -> Edges:
     """The edges of all the windows; their order does not matter.
 
     >>> count(edges_of([Window(s, s) for s in (2, 3, 4, 5, 6)]))  # example 3
@@ -80,7 +80,7 @@ def edges_of(windows: Iterable[Window]) -> Edges:
     return reduce(add, sorted(set(windows)), Edges())
 
 
-def add(edges: Edges, window: Window) -> Edges:
+def add(edges: Edges, window: PeriodicWindow) -> Edges:
     """The edges with one more window's.
 
     >>> count(add(edges_of([Window(3, 3)]), Window(6, 6)))

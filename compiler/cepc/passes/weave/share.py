@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Protocol
 
 from cepc.passes.weave.edges import Edges, TooManyTerms, edges_of, rate, union
-from cepc.passes.weave.windows import Progression, Window, overlap, pane_edges
+from cepc.passes.weave.windows import PeriodicWindow, Progression, overlap, pane_edges
 from cepc_runtime.cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class _Grown:
     edges: Edges
 
 
-def share(windows: Sequence[Window], model: CostModel) -> Forest:
+def share(windows: Sequence[PeriodicWindow], model: CostModel) -> Forest:
     """The greedy grouping; never dearer than `unshared`. Among equal savings the first queries win.
 
     >>> plan = share([Window(6, 2), Window(8, 4), Window(28, 7)], PaperModel(Fraction(2)))  # example 1 and a stranger
@@ -108,7 +108,7 @@ def share(windows: Sequence[Window], model: CostModel) -> Forest:
     return Forest(tuple(sorted((g.tree for g in alive.values()), key=lambda tree: tree.queries)), unknown)
 
 
-def unshared(windows: Sequence[Window], model: CostModel) -> Forest:
+def unshared(windows: Sequence[PeriodicWindow], model: CostModel) -> Forest:
     """Every query with panes of its own.
 
     >>> unshared([Window(6, 2), Window(8, 4)], PaperModel(Fraction(2))).cost
@@ -117,12 +117,12 @@ def unshared(windows: Sequence[Window], model: CostModel) -> Forest:
     return Forest(tuple(_grown((i,), [window], overlap(window), model).tree for i, window in enumerate(windows)))
 
 
-def _seeds(windows: Sequence[Window], model: CostModel) -> list[_Grown]:
+def _seeds(windows: Sequence[PeriodicWindow], model: CostModel) -> list[_Grown]:
     """One tree for the queries of equal edges: by the model's contract no join saves more, so greedy would begin with
     them.
     """
     equal: dict[tuple[Progression, ...], list[int]] = defaultdict(list)
-    edges: dict[Window, tuple[Progression, ...]] = {w: _essential(pane_edges(w)) for w in set(windows)}
+    edges: dict[PeriodicWindow, tuple[Progression, ...]] = {w: _essential(pane_edges(w)) for w in set(windows)}
     for i, window in enumerate(windows):
         equal[edges[window]].append(i)
     return [
@@ -143,7 +143,7 @@ def _essential(edges: tuple[Progression, ...]) -> tuple[Progression, ...]:
     )
 
 
-def _grown(queries: tuple[int, ...], windows: Iterable[Window], overlaps: int, model: CostModel) -> _Grown:
+def _grown(queries: tuple[int, ...], windows: Iterable[PeriodicWindow], overlaps: int, model: CostModel) -> _Grown:
     edges = edges_of(windows)
     return _Grown(_tree(queries, edges, overlaps, model), edges)
 

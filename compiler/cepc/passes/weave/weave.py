@@ -18,7 +18,7 @@ from cepc_runtime.plan.windows import Sliding
 from ...planning.logical import counted, leaders
 from ..engine import planes
 from .share import share
-from .windows import Window
+from .windows import PeriodicWindow
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Sequence
@@ -42,10 +42,10 @@ def weave(workload: Workload, context: Context) -> Workload:
     return workload.proposed("weave", *parts)
 
 
-def _families(workload: Workload) -> Iterator[tuple[tuple[CountableQuery, ...], tuple[Window, ...]]]:
+def _families(workload: Workload) -> Iterator[tuple[tuple[CountableQuery, ...], tuple[PeriodicWindow, ...]]]:
     """Queries with the same automaton and groups, and the window of each; where one stands for others, that one."""
     leader = leaders(workload.plan)
-    found: defaultdict[Hashable, list[tuple[CountableQuery, Window]]] = defaultdict(list)
+    found: defaultdict[Hashable, list[tuple[CountableQuery, PeriodicWindow]]] = defaultdict(list)
     for query in counted(workload.plan):
         a = query.automaton
         whole = all(leader.get((query.name, state), query.name) == query.name for state in range(a.states))
@@ -58,9 +58,9 @@ def _families(workload: Workload) -> Iterator[tuple[tuple[CountableQuery, ...], 
         yield queries, windows
 
 
-def _as_in_paper(window: Sliding) -> Window:
+def _as_in_paper(window: Sliding) -> PeriodicWindow:
     """The paper's windows end at multiples of the slide, plus a shift."""
-    return Window(window.span, window.slide, window.end(0) % window.slide)
+    return PeriodicWindow(window.span, window.slide, window.end(0) % window.slide)
 
 
 def _part(queries: Sequence[CountableQuery]) -> SharedStates:

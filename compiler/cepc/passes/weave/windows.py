@@ -15,7 +15,7 @@ class Progression(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Window:
+class PeriodicWindow:
     """A result every `slide` ticks, at ticks that leave `shift`, over the last `range` ticks.
 
     >>> Window(7, 5)
@@ -31,7 +31,7 @@ class Window:
             raise ValueError(f"a window requires a positive range and slide, not {self.range} and {self.slide}")
 
 
-def fragments(window: Window) -> tuple[int, ...]:
+def fragments(window: PeriodicWindow) -> tuple[int, ...]:
     """The lengths of the panes in one slide, in order of time; they sum to the slide.
 
     The second fragment is range mod slide, the first what is left of the slide (section 2, figure 1). A slide longer
@@ -45,7 +45,7 @@ def fragments(window: Window) -> tuple[int, ...]:
     return (window.slide - second, second) if second else (window.slide,)
 
 
-def pane_edges(window: Window) -> tuple[Progression, ...]:
+def pane_edges(window: PeriodicWindow) -> tuple[Progression, ...]:
     """Where its panes end: one progression, or two for a window with fragments (section 3.2).
 
     A window ends at each multiple of the slide and begins a range before it, which is at the first fragment's end.
@@ -60,7 +60,7 @@ def pane_edges(window: Window) -> tuple[Progression, ...]:
     return (end, Progression(window.slide, (window.shift + first) % window.slide))
 
 
-def overlap(window: Window) -> int:
+def overlap(window: PeriodicWindow) -> int:
     """How many windows an event lies in at most: Ω of equation 1, the final aggregations that one pane takes part in.
 
     >>> overlap(Window(9, 3)), overlap(Window(7, 5))

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 Value = Any
 """A column (pa.Array), or a constant that stands for a column of any length (pa.Scalar)."""
 
+NumpyValues = np.ndarray[Any, Any]
+
 arrow_type = lru_cache(maxsize=256)(to_arrow)
 
 

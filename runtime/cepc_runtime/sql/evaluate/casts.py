@@ -38,15 +38,13 @@ from ..types import (
     is_numeric,
     is_time,
 )
-from .arrays import Value, arrow_type, as_array, from_numpy, from_values, numbers, to_values, valid
+from .arrays import NumpyValues, Value, arrow_type, as_array, from_numpy, from_values, numbers, to_values, valid
 from .errors import fail
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..expression import Call
-
-Mask = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +59,7 @@ class Cast:
     def to(self, source: DataType, target: DataType) -> Cast:
         return replace(self, source=source, target=target)
 
-    def without(self, bad: Mask, where: Mask | None, reason: str) -> Mask | None:
+    def without(self, bad: NumpyValues, where: NumpyValues | None, reason: str) -> NumpyValues | None:
         """Where there is a value: not where it is bad, which is a failure unless the cast is safe."""
         if where is not None:
             bad = bad & where

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import decimal
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
 
 from ..parsing import to_float, to_scale
 from ..types import BIGINT, DOUBLE, FLOAT, Decimal, integer_range, is_float
-from .arrays import Value, any_true, as_array, from_numpy, numbers, parameter, row_wise, valid
+from .arrays import NumpyValues, Value, any_true, as_array, from_numpy, numbers, parameter, row_wise, valid
 from .errors import fail
 
 if TYPE_CHECKING:
@@ -19,21 +19,19 @@ if TYPE_CHECKING:
 
     from ..expression import Call
 
-Numbers = np.ndarray[Any, Any]
 
-
-def _cube_root(x: Numbers) -> Numbers:
+def _cube_root(x: NumpyValues) -> NumpyValues:
     return np.cbrt(x)
 
 
-_ONE: Final[dict[str, Callable[[Numbers], Numbers]]] = {
+_ONE: Final[dict[str, Callable[[NumpyValues], NumpyValues]]] = {
     "sqrt": np.sqrt, "cbrt": _cube_root, "exp": np.exp, "expm1": np.expm1, "sin": np.sin, "cos": np.cos, "tan": np.tan,
     "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
     "rint": np.rint, "sign": lambda x: np.copysign(np.sign(x), x), "degrees": lambda x: x * (180.0 / math.pi),
     "radians": lambda x: x * (math.pi / 180.0),
 }  # fmt: skip
 
-_LOGARITHMS: Final[dict[str, tuple[Callable[[Numbers], Numbers], float]]] = {
+_LOGARITHMS: Final[dict[str, tuple[Callable[[NumpyValues], NumpyValues], float]]] = {
     "ln": (np.log, 0.0), "log10": (np.log10, 0.0), "log2": (np.log2, 0.0), "log1p": (np.log1p, -1.0),
 }  # fmt: skip
 """And the bound at and below which they are null."""
@@ -62,7 +60,7 @@ def logarithm_to_base(_: Call, arguments: tuple[Value, ...], length: int) -> Val
         return from_numpy(np.log(values) / np.log(bases), defined if where is None else where & defined, DOUBLE)
 
 
-_TWO: Final[dict[str, Callable[[Numbers, Numbers], Numbers]]] = {"atan2": np.arctan2, "hypot": np.hypot}
+_TWO: Final[dict[str, Callable[[NumpyValues, NumpyValues], NumpyValues]]] = {"atan2": np.arctan2, "hypot": np.hypot}
 
 
 def two(call: Call, arguments: tuple[Value, ...], length: int) -> Value:
@@ -101,7 +99,7 @@ def ceil(call: Call, arguments: tuple[Value, ...], length: int) -> Value:
     return _decimals(call, x, digits, decimal.ROUND_CEILING if up else decimal.ROUND_FLOOR)
 
 
-def _whole(call: Call, values: Numbers, where: Numbers | None, *, up: bool) -> pa.Array:
+def _whole(call: Call, values: NumpyValues, where: NumpyValues | None, *, up: bool) -> pa.Array:
     """As a BIGINT; NaN is 0, as in Java."""
     whole = np.nan_to_num(np.ceil(values) if up else np.floor(values), nan=0.0, posinf=np.inf, neginf=-np.inf)
     beyond = (whole >= 2.0**63) | (whole < -(2.0**63))

@@ -22,16 +22,13 @@ from ..functions.times import DATE_TRUNC_UNITS
 from ..parsing import DECIMALS, MAX_LONG, MIN_LONG
 from ..time_patterns import is_portable, parse
 from ..types import BIGINT, DATE, INT, STRING, Decimal, Interval, is_time
-from .arrays import Value, any_true, arrow_type, as_array, from_numpy, numbers, row_wise, valid
+from .arrays import NumpyValues, Value, any_true, arrow_type, as_array, from_numpy, numbers, row_wise, valid
 from .errors import fail, unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..expression import Call
-
-Numbers = np.ndarray[Any, Any]
-
 
 # ---- arithmetic ------------------------------------------------------------------------------------------------------
 
@@ -125,34 +122,34 @@ def date_part(call: Call, arguments: tuple[Value, ...], length: int) -> pa.Array
     return from_numpy(_DATE_PARTS[call.function](numbers(dates).astype(np.int64)), valid(dates), INT)
 
 
-def _months(days: Numbers) -> Numbers:
+def _months(days: NumpyValues) -> NumpyValues:
     """Months since 1970-01."""
     return days.astype("M8[D]").astype("M8[M]").astype(np.int64)
 
 
-def _first_of_month(months: Numbers) -> Numbers:
+def _first_of_month(months: NumpyValues) -> NumpyValues:
     return months.astype("M8[M]").astype("M8[D]").astype(np.int64)
 
 
-def _year(days: Numbers) -> Numbers:
+def _year(days: NumpyValues) -> NumpyValues:
     return 1970 + _months(days) // 12
 
 
-def _first_of_year(days: Numbers) -> Numbers:
+def _first_of_year(days: NumpyValues) -> NumpyValues:
     return _first_of_month(_months(days) // 12 * 12)
 
 
-def _weekday(days: Numbers) -> Numbers:
+def _weekday(days: NumpyValues) -> NumpyValues:
     """0 for Monday; 1970-01-01 was a Thursday."""
     return (days + 3) % 7
 
 
-def _thursday(days: Numbers) -> Numbers:
+def _thursday(days: NumpyValues) -> NumpyValues:
     """The day that says which year an ISO week belongs to."""
     return days - _weekday(days) + 3
 
 
-_DATE_PARTS: Final[dict[str, Callable[[Numbers], Numbers]]] = {
+_DATE_PARTS: Final[dict[str, Callable[[NumpyValues], NumpyValues]]] = {
     "year": _year,
     "quarter": lambda days: _months(days) % 12 // 3 + 1,
     "month": lambda days: _months(days) % 12 + 1,
@@ -352,7 +349,7 @@ def _truncate(unit: str | None, times: pa.Array) -> pa.Array:
     return pa.array(_truncated(known, micros), mask=None if (w := valid(times)) is None else ~w).view(times.type)
 
 
-def _truncated(unit: str, micros: Numbers) -> Numbers:
+def _truncated(unit: str, micros: NumpyValues) -> NumpyValues:
     if unit in _SIZES:
         return micros // _SIZES[unit] * _SIZES[unit]
     days = micros // MICROS_PER_DAY

@@ -10,7 +10,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Final
 
 from ...cheap_dataclass import dataclass
-from ..expression import Call, Expression, Literal, Value
+from ..expression import Call, ConstantValue, Expression, Literal
 from ..parsing import read_text, to_scale
 from ..types import (
     BIGINT,
@@ -278,7 +278,7 @@ def cast_to(expression: Expression, type_: DataType) -> Expression:
     return Call("cast", (expression,), type_)
 
 
-def _converted(literal: Literal, type_: DataType) -> Value:
+def _converted(literal: Literal, type_: DataType) -> ConstantValue:
     """The value of a text, or of an integer in a wider type; None where a cast has to do it."""
     match literal.value:
         case str(text):
@@ -294,7 +294,7 @@ def _converted(literal: Literal, type_: DataType) -> Value:
     return None
 
 
-def _wider_decimal(number: decimal.Decimal, to: DataType) -> Value:
+def _wider_decimal(number: decimal.Decimal, to: DataType) -> ConstantValue:
     if to == DOUBLE:
         return float(number)
     if isinstance(to, Decimal):
@@ -303,7 +303,7 @@ def _wider_decimal(number: decimal.Decimal, to: DataType) -> Value:
     return None
 
 
-def _wider(number: int, from_: DataType, to: DataType) -> Value:
+def _wider(number: int, from_: DataType, to: DataType) -> ConstantValue:
     if is_integer(to) and INTEGER_BITS[to] > INTEGER_BITS[from_]:
         return number
     if to == DOUBLE:

@@ -15,7 +15,7 @@ from ..types import BIGINT, DATE, TIMESTAMP, DataType, from_text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Kind = Literal["scalar", "aggregate", "window", "generator", "nondeterministic"]
+FunctionKind = Literal["scalar", "aggregate", "window", "generator", "nondeterministic"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class SparkFunction:
     """A function that only Spark computes. `type` is None where it depends on the arguments."""
 
     name: str
-    kind: Kind
+    kind: FunctionKind
     type: DataType | None
 
 
