@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,16 +25,12 @@ from .common import (
     check_standard_input,
     chosen_program,
     event_options,
-    events_of,
     failed,
-    loaded_from,
-    places_of,
-    right_program,
     together,
     warn,
 )
 from .optimisation import check, optimisation, options_of
-from .sql import is_sql, right_sql, rows_loaded, shown, table_places
+from .runnable import runnable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -45,9 +40,9 @@ if TYPE_CHECKING:
     from .. import model
     from ..checked import Checked
     from ..reading.files import EventSource
-    from ..row_patterns.texts import SqlProgram
     from ..running.local import Report
     from ..shared_plans import Options
+    from .runnable import Runnable
 
     WriteRows = Callable[[Mapping[str, Any], int | None], object]
 
@@ -173,31 +168,26 @@ def run(
     sharing: dict[str, Any],
 ) -> None:
     from ..errors import CepcError
-    from ..why.no_rows import no_rows
 
     check(sharing)
     check_standard_input(files, given)
     stages = Stages()
     with stages("checking the program"):
-        sql = right_sql(ctx, files) if is_sql(files) else None
-        checked = right_program(ctx, files) if sql is None else sql.checked
-    if sql is not None and engine.name == "spark":
-        raise click.UsageError(
-            "SQL texts are answered in this process; with Spark by `cepc.sql(spark, text)` of Python"
-        )
+        text = runnable(ctx, files, engine.name)
+    checked = text.checked
     if ctx.obj == OWN_PROCESS and engine.name == "local":  # Spark has uses for pandas
         keep_arrow_from_pandas()
     try:
         program = chosen_program(checked, queries)
-        given = events_of(program, checked, given) if sql is None else given
+        given = text.events_of(program, given)
         options = options_of(sharing, program)
         write = _written_by(ctx, wanted, len(program.queries), engine.threads)
         results = wanted.files(query.name for query in program.queries)
         _look_at_names(wanted.page, given.dead, results)
         if wanted.page is not None:
             _look_at_page(wanted.page)
-        by = _by_spark if engine.name == "spark" else partial(_by_this_process, sql=sql)
-        report = by(program, checked, given, options, stages, engine, results)
+        by = _by_spark if engine.name == "spark" else _by_this_process
+        report = by(program, text, given, options, stages, engine, results)
         with stages("writing rows"):
             _write(report.tables, write, wanted)
         if wanted.page is not None:
@@ -205,20 +195,19 @@ def run(
     except CepcError as error:
         failed(ctx, error, checked.sources)
     warn(report.warnings, checked.sources)
-    for line in no_rows(report, checked.sources) if sql is None else ():
+    for line in text.no_rows(report):
         click.echo(visible(line), err=True)
     click.echo(summary(report, wanted), err=True)
 
 
 def _by_this_process(
     program: model.CheckedProgram,
-    checked: Checked,
+    text: Runnable,
     given: GivenEvents,
     options: Options,
     stages: Stages,
     engine: Engine,
     results: Iterable[Path],
-    sql: SqlProgram | None = None,
 ) -> Report:
     from ..running import local
     from ..running.allocation import keep_what_is_freed
@@ -230,20 +219,17 @@ def _by_this_process(
 
         pyarrow.set_cpu_count(engine.asked_threads)  # Arrow decodes columns of Parquet by threads of its own
     resources = engine.resources
-    places = places_of(program, given) if sql is None else table_places(sql, given)
+    places = text.places(program, given)
     _look_at_results(results, places)
     with Progress(sys.stderr) as progress:
-        if sql is None:
-            loaded = loaded_from(places, given, progress, resources)
-        else:
-            loaded = rows_loaded(sql, places, given, progress, engine.threads)
-        report = local.run(program, loaded, checked.sources, progress.running, options, stages, resources)
-    return report if sql is None else shown(report, sql)
+        loaded = text.loaded(places, given, progress, resources)
+        report = local.run(program, loaded, text.checked.sources, progress.running, options, stages, resources)
+    return text.shown(report)
 
 
 def _by_spark(
     program: model.CheckedProgram,
-    checked: Checked,
+    text: Runnable,
     given: GivenEvents,
     options: Options,
     stages: Stages,
@@ -264,7 +250,7 @@ def _by_spark(
     except sources.UnclearSourceError as error:
         raise click.UsageError(str(error)) from None
     _look_at_results(results, places)
-    return spark.run(program, checked.sources, places, options, stages, engine.most, bad)
+    return spark.run(program, text.checked.sources, places, options, stages, engine.most, bad)
 
 
 def _look_at_results(results: Iterable[Path], places: Mapping[str, EventSource]) -> None:
