@@ -142,13 +142,7 @@ class ConditionWriter:
             case Back(places, offset):
                 return at_end(self.used, PREV, self.variable.name, asked.body, places, span, offset)
             case Missing():
-                types = self.scope.table.types
-                value = of_row(
-                    asked.body, lambda column: build.null_of(types[column.parts[0].text], column.parts[1:], span)
-                )
-                if isinstance(asked.body, ast.Reference):
-                    return value
-                return build.where(ast.Literal("boolean", "FALSE", span), value, span)
+                return of_no_row(self.used, asked.body, span)
             case EndRow(end, variable, places, 0):
                 if self.so_far or len(self._able(end, variable)) > 1:
                     return self._value(SoFar(end, variable, places), asked, node)
@@ -293,6 +287,15 @@ def at_end(
         value = build.call(end, [of_row(body, lambda column: used.of(name, column, places))], span)
     there = build.is_there(build.call(end, [used.number_of(name, span, places), *far], span), span)
     return build.where(there, value, span)
+
+
+def of_no_row(used: UsedColumns, body: ast.Expression, span: Span) -> ast.Expression:
+    """What is asked of a row that is not there: the null of its type."""
+    types = {used.number: ast.TypeExpr("BIGINT"), **used.table.types}
+    value = of_row(body, lambda column: build.null_of(types[column.parts[0].text], column.parts[1:], span))
+    if isinstance(body, ast.Reference):
+        return value
+    return build.where(ast.Literal("boolean", "FALSE", span), value, span)
 
 
 def _mentioned(expression: ast.Expression) -> set[str]:

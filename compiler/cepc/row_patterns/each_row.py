@@ -18,6 +18,7 @@ from ..resolve.walk import rewrite
 from . import build
 from . import messages as say
 from .aggregating import AggregateWriter, row_aggregate
+from .conditions import of_no_row
 from .measures import MeasureWriter
 from .navigation import CLASSIFIER, RefusedError, of_row
 from .paths import DEPENDS, Distance
@@ -110,7 +111,7 @@ class RowMeasureWriter:
         )
         match tuple(distances - {None}):
             case ():
-                return self.final.null_of(asked.body, span)
+                return of_no_row(self.used, asked.body, span)
             case (int(distance),) if distance != DEPENDS:
                 value = self._here(asked.body, asked.places - distance, span)
                 return self._from_then_on(asked, value, span) if None in distances else value

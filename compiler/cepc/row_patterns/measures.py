@@ -14,8 +14,8 @@ from cepc_runtime.sql.aggregate_functions import COUNT, aggregate_written
 from ..resolve.walk import rewrite
 from . import build
 from .aggregating import AggregateWriter, row_aggregate
-from .conditions import at_end
-from .navigation import CLASSIFIER, of_row
+from .conditions import at_end, of_no_row
+from .navigation import CLASSIFIER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,7 +85,7 @@ class MeasureWriter:
         if len(names) == 1:
             bound = next(bound for bound in self.bound.variables if bound.name == names[0])
             if not self.bound.repeats(bound):
-                return self.null_of(asked.body, span)
+                return of_no_row(self.used, asked.body, span)
             return at_end(self.used, asked.end, names[0], asked.body, asked.places, span, asked.offset)
         count = self.aggregates.call(COUNT.written, [], names, span)
         at: ast.Expression = build.whole(asked.offset, span)
@@ -93,14 +93,6 @@ class MeasureWriter:
             at = ast.Binary("-", count, build.whole(asked.offset + 1, span), span)
         found = self.aggregates.nth_row(at, asked.body, names, asked.places, span)
         return build.where(ast.Binary(">", count, build.whole(asked.offset, span), span), found, span)
-
-    def null_of(self, body: ast.Expression, span: Span) -> ast.Expression:
-        """What is asked of no row."""
-        types = {self.used.number: ast.TypeExpr("BIGINT"), **self.scope.table.types}
-        value = of_row(body, lambda column: build.null_of(types[column.parts[0].text], column.parts[1:], span))
-        if isinstance(body, ast.Reference):
-            return value
-        return build.where(ast.Literal("boolean", "FALSE", span), value, span)
 
     def _at_end(
         self, end: OneOf["FIRST", "LAST"], variable: str | None, span: Span, value: Callable[[str], ast.Expression]

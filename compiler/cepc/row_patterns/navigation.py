@@ -135,15 +135,12 @@ class ClauseScope:
         raise RefusedError(say.arguments(node))
 
     def _known(self, node: ast.Expression) -> None:
-        """Of calls; a unit, as in `datediff(HOUR, a, b)`, would be taken for a column. Raises RefusedError."""
+        """Of calls. Raises RefusedError."""
         if not isinstance(node, ast.Call):
             return
         if (unknown := say.not_here(node)) is not None:
             raise RefusedError(unknown)
-        if (unit := unit_of(node)) is None:
-            return
-        types = [TIMESTAMP if self._is_timestamp(argument) else NULL for argument in node.arguments[1:]]
-        raise RefusedError(form_with_unit(node.span, node.function.text, unit, cure(node, unit, types)))
+        refuse_unit(node, self._is_timestamp)
 
     def _is_timestamp(self, argument: ast.Expression) -> bool:
         """Whether it is certain; what is no TIMESTAMP is cast to one in a cure. Raises RefusedError."""
@@ -178,6 +175,13 @@ class ClauseScope:
                 body, variable = self.argument(arguments[0], node)
                 return RowReference(body, variable, "FIRST" if name == "FIRST" else "LAST", offset, 0)
         return None
+
+
+def refuse_unit(call: ast.Call, is_timestamp: Callable[[ast.Expression], bool]) -> None:
+    """A unit, as in `datediff(HOUR, a, b)`, would be taken for a column. Raises RefusedError."""
+    if (unit := unit_of(call)) is not None:
+        types = [TIMESTAMP if is_timestamp(argument) else NULL for argument in call.arguments[1:]]
+        raise RefusedError(form_with_unit(call.span, call.function.text, unit, cure(call, unit, types)))
 
 
 def bare(column: ColumnOf, written: ast.Reference) -> ast.Reference:

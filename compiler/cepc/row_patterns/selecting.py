@@ -11,14 +11,11 @@ from typing import TYPE_CHECKING
 from cepc_grammar import ast
 from cepc_grammar.sql.syntax import EveryColumn
 from cepc_runtime.cheap_dataclass import dataclass
-from cepc_runtime.sql.types import NULL
 
-from ..expressions.messages import form_with_unit
-from ..expressions.units_first import cure, unit_of
 from ..resolve.walk import rewrite, walk
 from . import messages as say
 from .lower import KEPT, with_hidden
-from .navigation import RefusedError, is_of_rows
+from .navigation import RefusedError, is_of_rows, refuse_unit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,10 +32,11 @@ def around(select: PlainSelect, clause: LoweredClause) -> LoweredClause:
     if select.where is None:
         return clause
     for node in walk(select.where):
-        if isinstance(node, ast.Call) and is_of_rows(node):
+        if not isinstance(node, ast.Call):
+            continue
+        if is_of_rows(node):
             raise RefusedError(say.not_of_one_row(node))
-        if isinstance(node, ast.Call) and (unit := unit_of(node)) is not None:
-            raise RefusedError(form_with_unit(node.span, node.function.text, unit, cure(node, unit, (NULL, NULL))))
+        refuse_unit(node, lambda _argument: False)
     if clause.query.returns.each:
         return _of_rows(select, select.where, clause)
     return replace(clause, query=replace(clause.query, having=_having(select, select.where, clause)))
