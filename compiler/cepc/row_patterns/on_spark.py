@@ -38,7 +38,8 @@ def run_sql(spark: Any, text: str) -> Any:
     """The DataFrame of the text's last statement. Raises ProgramError, and whatever Spark raises."""
     source = Source(NAME, text)
     parsed = parse_sql(source)
-    if parsed.diagnostics and CLAUSE in text.upper():  # what else is no text of ours may be one of Spark's
+    has_clause = CLAUSE in text.upper() or any(problem.replacement == CLAUSE for problem in parsed.diagnostics)
+    if parsed.diagnostics and has_clause:  # what else is no text of ours may be one of Spark's
         raise ProgramError(parsed.diagnostics, {NAME: source})
     need_pyspark()
     if not is_of_spark(spark, "SparkSession"):

@@ -16,6 +16,7 @@ from cepc_runtime.cheap_dataclass import dataclass
 from .. import ast
 from ..diagnostic import Diagnostic
 from ..expected import in_words
+from ..near import nearest
 from ..nesting import too_deep
 from ..raw_tokens import RawToken, stopped_at
 from ..shapes import Shapes
@@ -24,8 +25,9 @@ from ..spot import Spot
 from ..tables import sql_parser
 from ..tokens import quoted_name, tokenize
 from .builder import SqlBuilder
-from .cures import cure, habit
+from .cures import CLAUSES, cure, habit, misspelt
 from .lexer import SqlLexer, in_sql, intervals_joined
+from .mistakes import COMMA_BEFORE_FROM, PARAMETER
 from .syntax import FoundClause, PlainSelect, SqlStatement
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ _DEEPER: Final = {"(": 1, ")": -1}
 _NAMES: Final = ("WORD", "QUOTED")
 _FLATTER: Final = "use IN (…) for a long list of values; a view can give a part of an expression a name"
 _BEFORE_TABLE: Final = frozenset({"FROM", "JOIN", ",", "("})
+_JOINED: Final = ("LATERAL", "ON", "USING")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +62,19 @@ def parse_sql(source: Source) -> ParsedSql:
     """The statements of a text, in which a mistake leaves the other clauses and statements alone."""
     lexed = tokenize(source)
     work = _Reading(source, list(lexed.diagnostics))
-    statements = tuple(work.statement(tokens) for tokens in _split(in_sql(lexed.tokens)))
+    statements = tuple(work.statement(tokens, end) for tokens, end in _split(in_sql(lexed.tokens)))
     return ParsedSql(statements, tuple(work.diagnostics))
 
 
-def _split(tokens: tuple[RawToken, ...]) -> list[tuple[RawToken, ...]]:
-    """The tokens of each statement, without its `;`."""
-    found: list[list[RawToken]] = [[]]
-    for token in tokens:
+def _split(tokens: tuple[RawToken, ...]) -> list[tuple[tuple[RawToken, ...], RawToken | None]]:
+    """The tokens of each statement, and the `;` behind it."""
+    found: list[tuple[tuple[RawToken, ...], RawToken | None]] = []
+    begin = 0
+    for place, token in enumerate(tokens):
         if token.text == ";" and token.kind == "OPERATOR":
-            found.append([])
-        else:
-            found[-1].append(token)
-    return [tuple(statement) for statement in found if statement]
+            found.append((tokens[begin:place], token))
+            begin = place + 1
+    return [(statement, end) for statement, end in (*found, (tokens[begin:], None)) if statement]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +91,16 @@ class _Reading:
         self.diagnostics = diagnostics
         self._source = source
 
-    def statement(self, tokens: tuple[RawToken, ...]) -> SqlStatement:
+    def statement(self, tokens: tuple[RawToken, ...], end: RawToken | None) -> SqlStatement:
         span = self._span(tokens)
         words = [token.upper for token in tokens[:5]]
         if words[:1] == ["CREATE"] and "TABLE" in words and not _clause_words(tokens):
             created, unread = self._parsed(intervals_joined(tokens), "create_table")
             return SqlStatement((), span, created=created, unread=unread)
         words_of_clauses = _clause_words(tokens)
-        places = self._apart(tokens, [self._place(tokens, at) for at in words_of_clauses])
+        if not words_of_clauses:
+            self._misspelt(tokens)
+        places = self._apart(tokens, [self._place(tokens, at, end) for at in words_of_clauses])
         clauses = [found for place in places if (found := self._clause(tokens, place)) is not None]
         select, other = None, None
         if len(places) == 1 and len(clauses) == 1:
@@ -120,11 +125,30 @@ class _Reading:
             )  # fmt: skip
         return [place for place in found if place not in inner]
 
-    def _place(self, tokens: tuple[RawToken, ...], word: int) -> _ClausePlace | None:
+    def _misspelt(self, tokens: tuple[RawToken, ...]) -> None:
+        """The word of a clause, which is one where a clause of it follows: another may be a function of Spark's."""
+        for place, token in enumerate(tokens[:-2]):
+            is_followed = tokens[place + 1].text == "(" and tokens[place + 2].upper in CLAUSES
+            if is_followed and nearest(token.upper, (CLAUSE,)) is not None:
+                self._say(
+                    "E0951", f"`{token.text}` cannot stand here", token, "MATCH_RECOGNIZE is expected",
+                    f"did you mean {CLAUSE}?", replacement=CLAUSE,
+                )  # fmt: skip
+            elif is_followed and token.upper == "RECOGNIZE" and place > 0 and tokens[place - 1].upper == "MATCH":
+                self._say("E0951", "MATCH and RECOGNIZE apart", token, "MATCH_RECOGNIZE is one word", f"write {CLAUSE}")
+
+    def _place(self, tokens: tuple[RawToken, ...], word: int, semicolon: RawToken | None) -> _ClausePlace | None:
         """Where the clause stands that begins with this word; None where that has been said to be wrong."""
         end = _closing(tokens, word + 1)
+        if end is None and semicolon is not None:
+            self._say(
+                "E0951", "`;` inside MATCH_RECOGNIZE", semicolon, "it ends the statement, and a `(` is open",
+                "leave it out, or write the missing `)` before it",
+            )  # fmt: skip
+            return None
         if end is None:
-            self._say("E0951", "MATCH_RECOGNIZE is not closed", tokens[word], "its `(` has no `)`")
+            cure = "write a `)` behind it"
+            self._say("E0951", "MATCH_RECOGNIZE is not closed", tokens[word], "its `(` has no `)`", cure)
             return None
         table = _opening(tokens, word) if word > 0 and tokens[word - 1].text == ")" else _name(tokens, word)
         before = tokens[table - 1] if table > 0 else None
@@ -132,6 +156,12 @@ class _Reading:
             self._say(
                 "E0951", "MATCH_RECOGNIZE over nothing", tokens[word], "no table stands before this",
                 "write the name of a table before it, or a query in parentheses",
+            )  # fmt: skip
+            return None
+        if before is not None and (joined := _joined(tokens, table)):
+            self._say(
+                "E0952", f"MATCH_RECOGNIZE behind {joined}", tokens[word], "what it is over is one table, or one query",
+                "write it behind the name of one table, or over all of it as a query: `(SELECT * FROM …)`",
             )  # fmt: skip
             return None
         if before is not None and tokens[table].text == "(" and before.kind in _NAMES:
@@ -189,6 +219,8 @@ class _Reading:
         stand_in = RawToken("QUOTED", "`table`", first.start, last.end, False)
         around = (*tokens[: place.table], stand_in, *tokens[place.end :])
         select, wrong = self._parsed(around, "plain_select")
+        if wrong is not None and wrong.title in (PARAMETER, COMMA_BEFORE_FROM):  # mistakes in Spark, too
+            self.diagnostics.append(wrong)
         return select, None if wrong is None else wrong.span
 
     # ---- parsing -----------------------------------------------------------------------------------------------------
@@ -215,16 +247,19 @@ class _Reading:
             spot = Spot(self._source, tokens, at, expected)
             if (meant := habit(spot)) is not None:
                 return meant
+            hint, near = cure(spot), misspelt(spot)
             return Diagnostic(
                 "E0951", f"`{token.text}` cannot stand here", Span(token.start, token.end, self._source.name),
-                f"{in_words(expected)} is expected", hint=cure(spot),
+                f"{in_words(expected)} is expected", hint=hint or (f"did you mean {near}?" if near else ""),
+                replacement=None if hint else near,
             )  # fmt: skip
         raise AssertionError("the two parsers are of one grammar")
 
-    def _say(self, code: str, title: str, token: RawToken, label: str, hint: str = "") -> None:
-        self.diagnostics.append(
-            Diagnostic(code, title, Span(token.start, token.end, self._source.name), label, hint=hint)
-        )
+    def _say(
+        self, code: str, title: str, token: RawToken, label: str, hint: str, replacement: str | None = None
+    ) -> None:
+        span = Span(token.start, token.end, self._source.name)
+        self.diagnostics.append(Diagnostic(code, title, span, label, hint=hint, replacement=replacement))
 
 
 def _is_of_all(tokens: tuple[RawToken, ...]) -> bool:
@@ -242,6 +277,18 @@ def _name(tokens: tuple[RawToken, ...], end: int) -> int:
         if begin > 0 and tokens[begin - 1].text == ".":
             begin -= 1
     return begin
+
+
+def _joined(tokens: tuple[RawToken, ...], table: int) -> str:
+    """LATERAL, or the ON or USING of a JOIN, if what stands before a place belongs to one; else ""."""
+    depth = 0
+    for token in reversed(tokens[:table]):
+        depth -= _DEEPER.get(token.text, 0)
+        if depth < 0 or (depth == 0 and token.text != "(" and (token.upper or token.text) in _BEFORE_TABLE):
+            return ""
+        if depth == 0 and token.upper in _JOINED:
+            return token.upper if token.upper == "LATERAL" else f"the {token.upper} of a JOIN"
+    return ""
 
 
 def _opening(tokens: tuple[RawToken, ...], end: int) -> int:
