@@ -33,7 +33,7 @@ class Cycle:
     shape: Hashable
     types: tuple[Type, ...]
     outer: int | None
-    """The next Kleene operator around it, an index into `Written.cycles`."""
+    """The next Kleene operator around it, an index into `WrittenPlaces.cycles`."""
 
 
 @dataclass(frozen=True, slots=True)

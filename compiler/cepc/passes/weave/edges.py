@@ -74,7 +74,7 @@ def common(a: Progression, b: Progression) -> Progression | None:
 def edges_of(windows: Iterable[PeriodicWindow]) -> Edges:
     """The edges of all the windows; their order does not matter.
 
-    >>> count(edges_of([Window(s, s) for s in (2, 3, 4, 5, 6)]))  # example 3
+    >>> count(edges_of([PeriodicWindow(s, s) for s in (2, 3, 4, 5, 6)]))  # example 3
     44
     """
     return reduce(add, sorted(set(windows)), Edges())
@@ -83,7 +83,7 @@ def edges_of(windows: Iterable[PeriodicWindow]) -> Edges:
 def add(edges: Edges, window: PeriodicWindow) -> Edges:
     """The edges with one more window's.
 
-    >>> count(add(edges_of([Window(3, 3)]), Window(6, 6)))
+    >>> count(add(edges_of([PeriodicWindow(3, 3)]), PeriodicWindow(6, 6)))
     2
     """
     return reduce(_with_progression, pane_edges(window), edges)
@@ -92,7 +92,8 @@ def add(edges: Edges, window: PeriodicWindow) -> Edges:
 def union(a: Edges, b: Edges) -> Edges:
     """The edges of both.
 
-    >>> union(edges_of([Window(2, 2)]), edges_of([Window(3, 3)])) == edges_of([Window(2, 2), Window(3, 3)])
+    >>> two, three = PeriodicWindow(2, 2), PeriodicWindow(3, 3)
+    >>> union(edges_of([two]), edges_of([three])) == edges_of([two, three])
     True
     """
     return Edges(reduce(_with_factor, b.factors, a.factors), lcm(a.slide, b.slide))
@@ -101,7 +102,7 @@ def union(a: Edges, b: Edges) -> Edges:
 def rate(edges: Edges) -> Fraction:
     """Edges per tick.
 
-    >>> rate(edges_of([Window(2, 2), Window(3, 3)]))
+    >>> rate(edges_of([PeriodicWindow(2, 2), PeriodicWindow(3, 3)]))
     Fraction(2, 3)
     """
     return 1 - prod((_density(f) for f in edges.factors), start=Fraction(1))
@@ -110,7 +111,8 @@ def rate(edges: Edges) -> Fraction:
 def count(edges: Edges) -> int:
     """Edges in one composite slide (equations 2 and 5).
 
-    >>> count(edges_of([Window(3, 3), Window(5, 4), Window(10, 6), Window(9, 9)]))  # examples 4 and 6
+    >>> windows = [PeriodicWindow(*w) for w in ((3, 3), (5, 4), (10, 6), (9, 9))]  # examples 4 and 6
+    >>> count(edges_of(windows))
     27
     """
     return int(rate(edges) * edges.slide)

@@ -76,7 +76,8 @@ class _Grown:
 def share(windows: Sequence[PeriodicWindow], model: CostModel) -> Forest:
     """The greedy grouping; never dearer than `unshared`. Among equal savings the first queries win.
 
-    >>> plan = share([Window(6, 2), Window(8, 4), Window(28, 7)], PaperModel(Fraction(2)))  # example 1 and a stranger
+    >>> windows = [PeriodicWindow(*w) for w in ((6, 2), (8, 4), (28, 7))]  # example 1 and a stranger
+    >>> plan = share(windows, PaperModel(Fraction(2)))
     >>> [tree.queries for tree in plan.trees]
     [(0, 1), (2,)]
     """
@@ -111,7 +112,7 @@ def share(windows: Sequence[PeriodicWindow], model: CostModel) -> Forest:
 def unshared(windows: Sequence[PeriodicWindow], model: CostModel) -> Forest:
     """Every query with panes of its own.
 
-    >>> unshared([Window(6, 2), Window(8, 4)], PaperModel(Fraction(2))).cost
+    >>> unshared([PeriodicWindow(6, 2), PeriodicWindow(8, 4)], PaperModel(Fraction(2))).cost
     Fraction(6, 1)
     """
     return Forest(tuple(_grown((i,), [window], overlap(window), model).tree for i, window in enumerate(windows)))

@@ -18,8 +18,8 @@ class Progression(NamedTuple):
 class PeriodicWindow:
     """A result every `slide` ticks, at ticks that leave `shift`, over the last `range` ticks.
 
-    >>> Window(7, 5)
-    Window(range=7, slide=5, shift=0)
+    >>> PeriodicWindow(7, 5)
+    PeriodicWindow(range=7, slide=5, shift=0)
     """
 
     range: int
@@ -38,7 +38,7 @@ def fragments(window: PeriodicWindow) -> tuple[int, ...]:
     than its range is cut in the same way, although the paper gives it one aggregate: the gap must be told from the
     window.
 
-    >>> fragments(Window(7, 5)), fragments(Window(6, 3)), fragments(Window(2, 5))
+    >>> fragments(PeriodicWindow(7, 5)), fragments(PeriodicWindow(6, 3)), fragments(PeriodicWindow(2, 5))
     ((3, 2), (3,), (3, 2))
     """
     second = window.range % window.slide
@@ -50,7 +50,7 @@ def pane_edges(window: PeriodicWindow) -> tuple[Progression, ...]:
 
     A window ends at each multiple of the slide and begins a range before it, which is at the first fragment's end.
 
-    >>> pane_edges(Window(5, 4))
+    >>> pane_edges(PeriodicWindow(5, 4))
     (Progression(slide=4, residue=0), Progression(slide=4, residue=3))
     """
     end = Progression(window.slide, window.shift % window.slide)
@@ -63,7 +63,7 @@ def pane_edges(window: PeriodicWindow) -> tuple[Progression, ...]:
 def overlap(window: PeriodicWindow) -> int:
     """How many windows an event lies in at most: Ω of equation 1, the final aggregations that one pane takes part in.
 
-    >>> overlap(Window(9, 3)), overlap(Window(7, 5))
+    >>> overlap(PeriodicWindow(9, 3)), overlap(PeriodicWindow(7, 5))
     (3, 2)
     """
     return -(-window.range // window.slide)
