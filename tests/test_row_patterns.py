@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import lru_cache
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,6 @@ from .growing import one_after_the_other
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from cepc.row_patterns.program import ClauseProgram
 
@@ -628,6 +628,59 @@ def test_maps_have_no_order(place: str) -> None:
     assert only.label.endswith("requires a type with an order")
 
 
+def test_a_result_is_not_ordered_by_maps() -> None:
+    clause = "MATCH_RECOGNIZE (ORDER BY t MEASURES LAST(A.m){} AS n PATTERN (A)) AS r ORDER BY r.n"
+    text = f"CREATE TABLE n (t INT, m MAP<STRING, INT>); SELECT * FROM n {clause}"
+    (only,) = sql_program([Source("t.sql", text.format(""))]).checked.diagnostics
+    assert (only.code, text.format("")[only.span.start : only.span.end]) == ("E0303", "r.n")
+    assert "`LAST(x)['key'] AS name`" in only.hint
+    assert sql_program([Source("t.sql", text.format("['key']"))]).checked.ok
+
+
+RUN: dict[str, str] = {
+    "": "nothing says where the rows of the table `n` are",
+    "USING kafka LOCATION 'x'": "USING KAFKA is read by Spark alone",
+    "USING csv OPTIONS (header 'true') LOCATION 'n.csv'": "take `q` out of CREATE TABLE",
+    "USING json LOCATION 'n.jsonl'": "the table `n` declares `q INT`",
+    "USING parquet LOCATION 'n.parquet'": "declare `t STRING`, and write `CAST(t AS INT)` in expressions",
+}
+
+
+@pytest.mark.parametrize("source", RUN)
+def test_a_run_speaks_of_tables(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(pa.table({"t": ["1"], "q": [1]}), "n.parquet")
+    Path("n.csv").write_text("t\n1\n")
+    Path("n.jsonl").write_text('{"t": 1}\n')
+    clause = "MATCH_RECOGNIZE (ORDER BY t MEASURES LAST(A.q) AS c PATTERN (A+)) AS m"
+    Path("q.sql").write_text(f"CREATE TABLE n (t INT, q INT) {source}; SELECT * FROM n {clause}")
+    done = CliRunner().invoke(cepc, ["run", "q.sql"])
+    assert RUN[source] in done.stderr
+    assert "stream" not in done.stderr.lower()
+
+
+MANY = "CREATE TABLE n (t BIGINT) USING parquet LOCATION 'n.parquet'; SELECT * FROM n MATCH_RECOGNIZE (ORDER BY t {});"
+FEWER = {
+    "AFTER MATCH SKIP PAST LAST ROW": "AFTER MATCH SKIP PAST LAST ROW PATTERN (A+)",
+    "`{1,100}` in place of `+`": "AFTER MATCH SKIP TO NEXT ROW PATTERN (A{1,2})",
+    "a reluctant `+?`": "AFTER MATCH SKIP TO NEXT ROW PATTERN (A+?)",
+}
+
+
+@pytest.mark.parametrize("cure", FEWER)
+def test_too_many_matches_of_a_clause_have_cures_of_sql(
+    cure: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(pa.table({"t": range(300)}), "n.parquet")
+    Path("many.sql").write_text(MANY.format("MEASURES COUNT(*) AS c AFTER MATCH SKIP TO NEXT ROW PATTERN (A+)"))
+    done = CliRunner().invoke(cepc, ["run", "many.sql", "--most", "100"])
+    assert "error[E0803]: `n` has too many matches" in done.stderr
+    assert cure in done.stderr
+    Path("few.sql").write_text(MANY.format("MEASURES COUNT(*) AS c " + FEWER[cure]))
+    assert CliRunner().invoke(cepc, ["run", "few.sql", "--most", "100"]).exit_code == 0
+
+
 PLAIN: dict[str, list[tuple[Any, ...]]] = {
     "SELECT k, n AS m FROM numbers MATCH_RECOGNIZE ({}) AS t": [("k", "m"), ("x", 3), ("y", 4)],
     "SELECT T.n FROM numbers MATCH_RECOGNIZE ({}) t WHERE t.N > 3 AND k = 'y'": [("n",), (4,)],
@@ -751,6 +804,94 @@ def test_a_cure_is_one_of_sql(text: str) -> None:
     assert CURES[text] in diagnostic.hint
 
 
+MEASURED = "ORDER BY t MEASURES A.a AS n"
+CURED = [
+    # what is wrong, its place, the cure, and what a user then has
+    (f"({MEASURED}, PATTERN (A B+))", ",", "leave the comma out", f"({MEASURED} PATTERN (A B+))"),
+    (f"({MEASURED}, ONE ROW PER MATCH PATTERN (A))", ",", "leave the comma out", f"({MEASURED} PATTERN (A))"),
+    (f"({MEASURED} PATTERN (A B), DEFINE B AS a > 1)", ",", "leave the comma out", f"({MEASURED} PATTERN (A B))"),
+    (f"({MEASURED} PATTERN (A B) DEFINE B AS a > 1,)", ",", "leave the comma out", f"({MEASURED} PATTERN (A B))"),
+    ("(PARTITION BY k, ORDER BY t PATTERN (A))", ",", "leave the comma out", "(PARTITION BY k ORDER BY t PATTERN (A))"),
+    ("(ORDER BY t, MEASURES 1 AS n PATTERN (A))", ",", "leave the comma out", f"({MEASURED} PATTERN (A))"),
+    ("(ORDER BY t MEASURES A.a n PATTERN (A))", "n", "write `AS n`", f"({MEASURED} PATTERN (A))"),
+    (f"({MEASURED} PATTERN (A) DEFINE A a > 1)", "a", "write `A AS …`", f"({MEASURED} PATTERN (A) DEFINE A AS a > 1)"),
+    (f"({MEASURED} PATTERN (A) DEFINE A => a > 1)", "=>", "write `A AS …`", f"({MEASURED} PATTERN (A) DEFINE A AS a > 1)"),
+    (
+        f"({MEASURED} PATTERN (A) DEFINE a > 1)", ">", "write the variable before its condition: `variable AS …`",
+        f"({MEASURED} PATTERN (A) DEFINE A AS a > 1)",
+    ),
+    (f"({MEASURED} PATTERN (A) DEFINE A AS a => 1)", "=>", "write `>=`", f"({MEASURED} PATTERN (A) DEFINE A AS a >= 1)"),
+    (
+        f"({MEASURED} PATTERN (A) DEFINE A AS a > :low)", ":low", "write the value in its place",
+        f"({MEASURED} PATTERN (A) DEFINE A AS a > 1)",
+    ),
+    (f"({MEASURED} PATTERN (A)) WHERE n > ?", "?", "write the value in its place", f"({MEASURED} PATTERN (A)) WHERE n > 1"),
+    (f"({MEASURED} PATERN (A))", "PATERN", "did you mean PATTERN?", f"({MEASURED} PATTERN (A))"),
+    ("(ODER BY t MEASURES 1 AS n PATTERN (A))", "ODER", "did you mean ORDER?", f"({MEASURED} PATTERN (A))"),
+    (f"({MEASURED} ALL ROW PER MATCH PATTERN (A))", "ROW", "did you mean ROWS?", f"({MEASURED} ALL ROWS PER MATCH PATTERN (A))"),
+    (
+        f"({MEASURED} AFTER MATCH SKIP TO NEXT PATTERN (A))", "PATTERN", "write `TO NEXT ROW`",
+        f"({MEASURED} AFTER MATCH SKIP TO NEXT ROW PATTERN (A))",
+    ),
+    (
+        f"({MEASURED} AFTER MATCH SKIP PAST LAST ROW SEEK PATTERN (A))", "SEEK", "leave it out",
+        f"({MEASURED} AFTER MATCH SKIP PAST LAST ROW PATTERN (A))",
+    ),
+    (f"({MEASURED} INITIAL PATTERN (A))", "INITIAL", "write `^` first in PATTERN", f"({MEASURED} PATTERN (^ A))"),
+    (
+        "(ORDER BY at MEASURES 1 AS n PATTERN (A) WITHIN '10' MINUTES)", "MINUTES", "write `WITHIN INTERVAL '10' MINUTE`",
+        "(ORDER BY at MEASURES 1 AS n PATTERN (A) WITHIN INTERVAL '10' MINUTE)",
+    ),
+    ("(ORDER BY t MEASURES CLASSIFIER AS n PATTERN (A))", "CLASSIFIER", "write `CLASSIFIER()`",
+     "(ORDER BY t MEASURES CLASSIFIER() AS n PATTERN (A))"),
+    (f"({MEASURED}, n + 1 AS m PATTERN (A))", "n", "write what stands before `AS n` in its place",
+     f"({MEASURED}, A.a + 1 AS m PATTERN (A))"),
+    ("(ORDER BY t MEASURES numbers.a AS n PATTERN (A))", "numbers", "leave `numbers.` out", f"({MEASURED} PATTERN (A))"),
+    (f"({MEASURED} PATTERN (A B;))", ";", "leave it out", f"({MEASURED} PATTERN (A B))"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("wrong", "place", "cure", "right"), CURED)
+def test_a_cure_works_when_it_is_typed(wrong: str, place: str, cure: str, right: str) -> None:
+    text, mended = (f"{TABLE}SELECT * FROM numbers MATCH_RECOGNIZE {clause};" for clause in (wrong, right))
+    (found,) = sql_program([Source("t.sql", text)]).checked.diagnostics
+    assert text[found.span.start : found.span.end] == place
+    assert cure in found.hint
+    assert sql_program([Source("t.sql", mended)]).checked.ok
+
+
+def test_a_comma_behind_the_last_column_is_none_of_spark_s() -> None:
+    text = f"{TABLE}SELECT k, n, FROM numbers MATCH_RECOGNIZE (PARTITION BY k {MEASURED} PATTERN (A))"
+    (only,) = sql_program([Source("t.sql", text)]).checked.diagnostics
+    assert (only.code, only.title, only.hint) == ("E0951", "a comma before FROM", "leave the comma out")
+
+
+@pytest.mark.parametrize("word", ["MATCH_RECOGNISE", "MATCH_RECOGNIZED", "MATCHRECOGNIZE", "MATCH RECOGNIZE"])
+def test_the_word_of_a_clause_is_known_misspelt(word: str) -> None:
+    text = f"{TABLE}SELECT * FROM numbers {word} ({MEASURED} PATTERN (A))"
+    (only,) = sql_program([Source("t.sql", text)]).checked.diagnostics
+    assert (only.code, only.hint.rstrip("?").endswith("MATCH_RECOGNIZE")) == ("E0951", True)
+    of_spark = "SELECT match_recognised(a) FROM numbers"  # a function that somebody may have
+    assert parse_sql(Source("t.sql", of_spark)).diagnostics == ()
+
+
+JOINED = {
+    "numbers JOIN numbers o USING (k)": "the USING of a JOIN",
+    "numbers n JOIN numbers o ON n.k = o.k": "the ON of a JOIN",
+    "numbers LATERAL VIEW explode(array(a)) x AS y": "LATERAL",
+    "numbers, LATERAL (SELECT 1)": "LATERAL",
+    "LATERAL numbers": "LATERAL",
+}
+
+
+@pytest.mark.parametrize("table", JOINED)
+def test_a_join_is_made_before_a_clause(table: str) -> None:
+    text = f"{TABLE}SELECT * FROM {table} MATCH_RECOGNIZE ({MEASURED} PATTERN (A))"
+    (only,) = sql_program([Source("t.sql", text)]).checked.diagnostics
+    assert (only.code, only.title) == ("E0952", f"MATCH_RECOGNIZE behind {JOINED[table]}")
+    assert only.hint.endswith("over all of it as a query: `(SELECT * FROM …)`")
+
+
 UNITS_FIRST = {
     "MEASURES {} AS n PATTERN (A B)": (
         "datediff(SECOND, FIRST(at), B.at)",
@@ -804,6 +945,37 @@ OF_FLINK = {
     "x INT, WATERMARK FOR at AS at - INTERVAL '1' SECOND) USING csv LOCATION 'x.csv'": "leave `WATERMARK FOR …` out",
     "x INT) WITH ('connector' = 'filesystem')": "USING csv OPTIONS (header 'true') LOCATION 'events.csv'`",
 }
+
+
+OF_DATABASES = {
+    "x INT DEFAULT -1 + 2": (
+        "DEFAULT -1 + 2",
+        "leave it out, and write `COALESCE(x, -1 + 2)` where a value may be missing",
+    ),
+    "x INT NULL": ("NULL", "leave it out"),
+    "x INT PRIMARY KEY, y INT": ("PRIMARY KEY", "leave it out"),
+    "y INT, x INT CHECK (x > 0)": ("CHECK (x > 0)", "leave it out"),
+    "x INT, PRIMARY KEY (x, y), y INT": ("PRIMARY KEY (x, y)", "leave it out, and the comma before it"),
+    "x INT, CHECK (x > 0)": ("CHECK (x > 0)", "leave it out, and the comma before it"),
+    "x INT, CONSTRAINT own UNIQUE (x)": ("CONSTRAINT own UNIQUE (x)", "leave it out, and the comma before it"),
+    "x INT,": (",", "leave the comma out"),
+    "x INT, y INTEGR": ("INTEGR", "did you mean `INTEGER`?"),
+    "x INT, y STRUCT<z: TEXT>": ("TEXT", "did you mean `STRING`?"),
+}
+
+
+@pytest.mark.parametrize("columns", OF_DATABASES)
+def test_what_a_table_of_files_does_not_keep_is_said_of_it(columns: str) -> None:
+    text = f"CREATE TABLE t ({columns}) USING csv; SELECT * FROM t MATCH_RECOGNIZE (ORDER BY x MEASURES 1 AS n PATTERN (A))"
+    (only,) = sql_program([Source("t.sql", text)]).checked.diagnostics
+    assert (text[only.span.start : only.span.end], only.hint) == OF_DATABASES[columns]
+
+
+def test_a_type_that_spark_has_is_one_of_no_column_asked_for() -> None:
+    clause = "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY x MEASURES {} AS n PATTERN (A))"
+    table = "CREATE TABLE t (x INT, y VARIANT, z ARRAY<GEOMETRY>);"
+    assert sql_program([Source("t.sql", table + clause.format("1"))]).checked.ok
+    assert not sql_program([Source("t.sql", table + clause.format("A.y"))]).checked.ok
 
 
 @pytest.mark.parametrize("columns", OF_FLINK)

@@ -193,7 +193,7 @@ def run(
         if wanted.page is not None:
             _write_page(wanted.page, checked, report, stages, summary(report, wanted))
     except CepcError as error:
-        failed(ctx, error, checked.sources)
+        failed(ctx, text.in_own_words(error), checked.sources)
     warn(report.warnings, checked.sources)
     for line in text.no_rows(report):
         click.echo(visible(line), err=True)

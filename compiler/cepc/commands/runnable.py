@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from .. import model
     from ..checked import Checked
+    from ..errors import CepcError
     from ..reading.files import EventSource
     from ..reading.read import Read
     from ..row_patterns.texts import SqlProgram
@@ -61,8 +62,12 @@ class RunnableProgram:
         return loaded_from(places, given, progress, resources)
 
     def shown(self, report: Report) -> Report:
-        """The rows as they are written. Raises RunError."""
+        """The rows as they are written, and the warnings. Raises RunError."""
         return report
+
+    def in_own_words(self, error: CepcError) -> CepcError:
+        """What a run says, in words of what the user has written."""
+        return error
 
     def no_rows(self, report: Report) -> Iterable[str]:
         """Lines that say why queries have none."""
@@ -85,6 +90,7 @@ class RunnableSql:
         return given
 
     def places(self, _program: model.CheckedProgram, given: GivenEvents) -> dict[str, EventSource]:
+        from ..row_patterns.of_tables import in_sql
         from ..row_patterns.reading import table_streams
         from ..running import sources
 
@@ -92,7 +98,7 @@ class RunnableSql:
         try:
             return sources.places(streams, given.events, given.input_format, given.options)
         except sources.UnclearSourceError as error:
-            raise click.UsageError(str(error)) from None
+            raise click.UsageError(in_sql(str(error))) from None
 
     def loaded(
         self, places: Mapping[str, EventSource], given: GivenEvents, progress: Progress, resources: Resources
@@ -103,6 +109,7 @@ class RunnableSql:
         return TableReader(self.sql, table_streams(self.sql), places, bad, progress.reading, resources.threads).load
 
     def shown(self, report: Report) -> Report:
+        from ..row_patterns.of_tables import of_tables
         from ..row_patterns.results import selected_rows, shown_table
         from ..writing.sorting import sorted_by
 
@@ -113,7 +120,12 @@ class RunnableSql:
             found = shown_table(table, clause, self.checked.sources)
             assert select is not None
             tables[name] = selected_rows(found, select, clause)
-        return replace(report, tables=tables)
+        return replace(report, tables=tables, warnings=tuple(map(of_tables, report.warnings)))
+
+    def in_own_words(self, error: CepcError) -> CepcError:
+        from ..row_patterns.of_tables import of_tables
+
+        return type(error)(map(of_tables, error.diagnostics), error.sources)
 
     def no_rows(self, _report: Report) -> Iterable[str]:
         return ()

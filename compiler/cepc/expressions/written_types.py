@@ -85,6 +85,16 @@ def data_type(written: ast.TypeExpr) -> Result:
     return _simple(written)
 
 
+def misspelt_type(written: ast.TypeExpr) -> tuple[Diagnostic, ...]:
+    """What is wrong with a type even if nobody asks for the column: Spark has types that no column has here."""
+    return () if _is_unsupported(written) else data_type(written)[1]
+
+
+def _is_unsupported(written: ast.TypeExpr) -> bool:
+    inner = (*written.parameters, *(field.type for field in written.fields))
+    return written.name in _UNSUPPORTED or any(map(_is_unsupported, inner))
+
+
 def _unknown(written: ast.TypeExpr) -> Diagnostic:
     if written.name in _UNSUPPORTED:
         return say.unsupported_type(written.span, written.name, _UNSUPPORTED[written.name])

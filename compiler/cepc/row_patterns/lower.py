@@ -83,7 +83,8 @@ def _lowered(clause: MatchRecognize, table: RowTable, name: str, problems: list[
     order = _order(clause, table)
     names, wrong = names_of(clause)
     problems += wrong
-    scope = ClauseScope(table, names.rows)
+    measures = {measure.name.text.casefold(): measure.expression for measure in clause.measures}
+    scope = ClauseScope(table, names.rows, measures)
     inner, edges = without_edges(clause.pattern)
     if (other := next((node for node in walk(inner) if isinstance(node, Anchor)), None)) is not None:
         raise RefusedError(say.anchor_inside(other))
@@ -102,8 +103,8 @@ def _lowered(clause: MatchRecognize, table: RowTable, name: str, problems: list[
         where += within(clause.within, clause.order_by[0], time, table.types[time].name, of_ours, used)
     if order.partition:
         where.append(ast.Equivalence(tuple(ast.Name(column, span) for column in order.partition), span))
-    measures = MeasureWriter(of_ours, scope, used)
-    of_rows = RowMeasureWriter(of_ours, scope, used, none) if clause.rows.every else measures
+    of_match = MeasureWriter(of_ours, scope, used)
+    of_rows = RowMeasureWriter(of_ours, scope, used, none) if clause.rows.every else of_match
     asked = _measures(clause, of_rows, problems)
     if none is not None and not has_empty:
         asked = [of_matches(item, none) for item in asked]
@@ -112,7 +113,7 @@ def _lowered(clause: MatchRecognize, table: RowTable, name: str, problems: list[
     shown = tuple(item.alias.text for item in items if item.alias is not None)
     problems += _twice([*before, *behind, *asked])
     skip = skipping(clause.skip, scope, of_ours, used)
-    check = None if skip.landing is None else _checked(skip, clause.skip.span, items, measures, none, used)
+    check = None if skip.landing is None else _checked(skip, clause.skip.span, items, of_match, none, used)
     kept = _kept(clause.rows, items, of_ours, none) if clause.rows.every else None
     number = with_hidden(items, "row number", _column(used.number, span)) if clause.rows.every else None
     returns = ast.Return(_apart(items), match=True, each=clause.rows.every, span=span)
@@ -129,7 +130,7 @@ def _lowered(clause: MatchRecognize, table: RowTable, name: str, problems: list[
 
 def _order(clause: MatchRecognize, table: RowTable) -> RowOrder:
     """Raises RefusedError."""
-    scope = ClauseScope(table, {})
+    scope = ClauseScope(table, {}, {})
 
     def column(reference: ast.Reference, where: str) -> str:
         if len(reference.parts) > 1:

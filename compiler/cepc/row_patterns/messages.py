@@ -158,6 +158,16 @@ def not_ordered(reference: ast.Reference, clause: str, type_: DataType) -> Diagn
     )  # fmt: skip
 
 
+def not_sorted(reference: ast.Reference, type_: DataType) -> Diagnostic:
+    """Of ORDER BY around a clause."""
+    part = "['key']" if isinstance(type_, Map) else "…"
+    return Diagnostic(
+        "E0303", "wrong type", reference.span,
+        f"this is {article(type_.sql)}; ORDER BY requires a type with an order, as in Spark",
+        hint=f"let a measure be what the rows are ordered by, `LAST(x){part} AS name`, and write `name` here",
+    )  # fmt: skip
+
+
 def no_columns(span: Span) -> Diagnostic:
     return Diagnostic(
         "E0952", "MATCH_RECOGNIZE without MEASURES and PARTITION BY", span, "its rows would have no columns",
@@ -340,10 +350,19 @@ def row_to_skip_to(skip: RowSkip) -> Diagnostic:
     )  # fmt: skip
 
 
+_WITHOUT_ARGUMENTS: Final = ("CLASSIFIER", "MATCH_NUMBER")
+
+
 # ---- names -----------------------------------------------------------------------------------------------------------
 
 
 def unknown_column(name: ast.Name, table: RowTable) -> Diagnostic:
+    if name.text.upper() in _WITHOUT_ARGUMENTS:
+        called = f"{name.text.upper()}()"
+        return Diagnostic(
+            "E0953", f"`{table.name}` has no column `{name.text}`", name.span, "a function without its parentheses",
+            hint=f"write `{called}`", replacement=called,
+        )  # fmt: skip
     near = nearest(name.text, table.types)
     there = listed([f"`{column}`" for column in table.types], "and")
     return Diagnostic(
@@ -352,7 +371,20 @@ def unknown_column(name: ast.Name, table: RowTable) -> Diagnostic:
     )  # fmt: skip
 
 
+def measure_as_column(name: ast.Name) -> Diagnostic:
+    return Diagnostic(
+        "E0953", f"`{name.text}` is a measure", name.span, "a column of the table is expected here",
+        notes=("measures are columns of the result, made of its rows when a match is complete",),
+        hint=f"write what stands before `AS {name.text}` in its place",
+    )  # fmt: skip
+
+
 def unknown_before_dot(name: ast.Name, table: RowTable, variables: Sequence[str]) -> Diagnostic:
+    if name.text.casefold() == table.name.casefold():
+        return Diagnostic(
+            "E0953", f"`{name.text}` is no variable", name.span, "a column has a variable before it, or nothing",
+            hint=f"leave `{name.text}.` out, or write a variable there: {_has(variables)}",
+        )  # fmt: skip
     near = nearest(name.text, [*variables, *table.types])
     return Diagnostic(
         "E0953", f"`{name.text}` is no variable and no column of `{table.name}`", name.span, "unknown name",

@@ -66,11 +66,12 @@ class RowReference:
 @dataclass(frozen=True, slots=True)
 class ClauseScope:
     """What expressions of a clause may name: the columns of its table, and `variables`, unions among them, by their
-    names in one case.
+    names in one case. They may not name each other: `measures`, by their names in one case.
     """
 
     table: RowTable
     variables: Mapping[str, str]
+    measures: Mapping[str, ast.Expression]
 
     def column_of(self, reference: ast.Reference) -> ColumnOf:
         """Raises RefusedError."""
@@ -87,6 +88,9 @@ class ClauseScope:
                 raise RefusedError(say.unusable_column(first, other))
             if variable is None and rest:
                 raise RefusedError(say.unknown_before_dot(first, self.table, sorted(self.variables.values())))
+            measure = self.measures.get(first.text.casefold()) if variable is None else None
+            if measure is not None and not measure.span.start <= first.span.start < measure.span.end:
+                raise RefusedError(say.measure_as_column(first))
             raise RefusedError(say.unknown_column(first, self.table))
         return ColumnOf(variable, column, tuple(rest))
 

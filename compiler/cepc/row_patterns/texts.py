@@ -9,6 +9,7 @@ from cepc_runtime.cheap_dataclass import dataclass
 
 from ..checked import Checked
 from ..diagnostics.render import errors
+from ..expressions.written_types import misspelt_type
 from . import messages as say
 from .numbered import counted
 from .program import ClauseProgram, NamedClause, program_of
@@ -72,12 +73,19 @@ def sql_program(sources: Iterable[Source]) -> SqlProgram:
     if not named and not problems:
         problems.append(say.no_clause())
     program = program_of(named, known)
+    said = {problem.span for problem in program.checked.diagnostics}
+    problems += (d for created in tables.values() for d in _misspelt_types(created) if d.span not in said)
     others = tuple(s for s in statements if s.other is not None and not s.clauses)
     if not problems:
         return SqlProgram(program, tables, around, others)
     every = (*problems, *program.checked.diagnostics)
     checked = Checked(None if errors(every) else program.checked.program, every, known)
     return SqlProgram(ClauseProgram(checked, program.clauses, program.rows), tables, around, others)
+
+
+def _misspelt_types(created: CreateTable) -> list[Diagnostic]:
+    """Of all columns, also of those that no clause asks for."""
+    return [problem for column in created.columns for problem in misspelt_type(column.type)]
 
 
 def _table(found: FoundClause, tables: Mapping[str, CreateTable]) -> CreateTable | None:

@@ -73,9 +73,11 @@ class TooManyPartialMatchesError(RuntimeError):
     def cure(self) -> str:
         if self.condition is not None and self.select == "ANY" and (bound := other_bound(self.condition)):
             return bound
+        if self.matches and self.select == "ANY":
+            return "SELECT NEXT, a shorter WITHIN or conditions on single events let fewer begin"
         if self.matches:
-            any_event = "SELECT NEXT, " if self.select == "ANY" else ""
-            return f"{any_event}a shorter WITHIN or conditions on single events let fewer begin"
+            fewer = "AFTER MATCH SKIP PAST LAST EVENT, a bound such as `{1,100}` in place of `+`"
+            return f"{fewer}, a shorter WITHIN or conditions on single events let them be fewer or shorter"
         condition = "a condition on single events" + (" or between neighbours" if self.select == "ANY" else "")
         return f"a shorter WITHIN, {condition}, or a finer GROUP BY lets fewer begin"
 
