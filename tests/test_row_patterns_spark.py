@@ -110,6 +110,9 @@ def test_columns_of_any_type_may_be_in_a_table(spark: SparkSession) -> None:
     assert rows(cepc.sql(spark, text.format("LAST(A.`x y`.list)"))) == [((1,),)]
     assert rows(cepc.sql(spark, text.format("FIRST(A.map)"))) == [({"k": 2},)]
     assert rows(cepc.sql(spark, text.format("LAST(A.wait)"))) == [(timedelta(days=1),)]
+    with pytest.raises(ProgramError) as raised:
+        cepc.sql(spark, text.format("FIRST(A.map)") + " ORDER BY m")
+    assert "ORDER BY requires a type with an order" in str(raised.value)
     for column, type_ in (("age", "interval year"), ("nothing", "void")):
         with pytest.raises(ProgramError) as raised:
             cepc.sql(spark, text.format(f"LAST(A.{column})"))
@@ -196,6 +199,12 @@ def test_an_error_of_the_engine_is_not_left_out_by_a_where(spark: SparkSession) 
             "answered first",
         ),
         ("SELECT * FROM prices p MATCH_RECOGNIZE (ORDER BY t MEASURES 1 AS n PATTERN (A))", "an alias before"),
+        (
+            "SELECT * FROM prices MATCH_RECOGNISE (ORDER BY t MEASURES 1 AS n PATTERN (A))",
+            "did you mean MATCH_RECOGNIZE?",
+        ),
+        (f"SELECT * FROM {V} WHERE low > :least", "write the value in its place"),
+        ("SELECT * FROM prices p JOIN prices q USING (t) MATCH_RECOGNIZE (ORDER BY t PATTERN (A))", "USING of a JOIN"),
         ("SELECT * FROM range(5) MATCH_RECOGNIZE (ORDER BY id MEASURES 1 AS n PATTERN (A))", "SELECT * FROM range(…)"),
         ("SELECT * FROM prices AS p (t) MATCH_RECOGNIZE (ORDER BY t MEASURES 1 AS n PATTERN (A))", "an alias before"),
         (f"CREATE OR REPLACE VIEW low AS SELECT * FROM {V}", "CREATE TEMPORARY VIEW low AS"),

@@ -350,15 +350,13 @@ def row_to_skip_to(skip: RowSkip) -> Diagnostic:
     )  # fmt: skip
 
 
-_WITHOUT_ARGUMENTS: Final = ("CLASSIFIER", "MATCH_NUMBER")
-
-
 # ---- names -----------------------------------------------------------------------------------------------------------
 
 
 def unknown_column(name: ast.Name, table: RowTable) -> Diagnostic:
-    if name.text.upper() in _WITHOUT_ARGUMENTS:
-        called = f"{name.text.upper()}()"
+    word = name.text.upper()
+    if word == "CLASSIFIER" or ((function := aggregate_written(word)) is not None and function.numbers):
+        called = f"{word}()"
         return Diagnostic(
             "E0953", f"`{table.name}` has no column `{name.text}`", name.span, "a function without its parentheses",
             hint=f"write `{called}`", replacement=called,

@@ -5,6 +5,7 @@ any query, all clauses of a statement together, and stands in the statement as a
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
@@ -20,6 +21,7 @@ from .navigation import RefusedError
 from .number_frame import number_frame
 from .program import NamedClause, program_of
 from .results import shown_frame
+from .selecting import not_sorted
 from .tables import RowTable
 
 if TYPE_CHECKING:
@@ -90,6 +92,11 @@ def clause_frames(spark: Any, statement: SqlStatement, source: Source) -> list[A
     program = program_of(named, {source.name: source})
     if program.checked.program is None:
         raise ProgramError(program.checked.diagnostics, program.checked.sources)
+    if statement.select is not None:
+        (query,) = program.checked.program.queries
+        with suppress(RefusedError):  # Spark says what it knows of other columns
+            if unsorted := not_sorted(statement.select, program.clauses[query.name], query):
+                raise ProgramError(unsorted, {source.name: source})
     events = {name: number_frame(frames[rows.order.table], rows) for name, rows in program.rows.items()}
     found = dataframes(program.checked.program, program.checked.sources, events, session=spark)
     return [shown_frame(found[clause.name], program.clauses[clause.name]) for clause in named]

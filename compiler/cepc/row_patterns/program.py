@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from cepc_grammar import ast
 from cepc_runtime.cheap_dataclass import dataclass
-from cepc_runtime.sql.types import is_orderable
 
 from ..checked import Checked
 from ..files.read import ImportReader
@@ -17,7 +16,7 @@ from . import messages as say
 from .lower import lower_clause
 from .navigation import RefusedError
 from .numbered import unused
-from .selecting import around, ordered, selected
+from .selecting import around, not_sorted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from cepc_grammar.source import Source
     from cepc_grammar.sql.syntax import FoundClause, PlainSelect
 
-    from .. import model
     from .lower import LoweredClause
     from .numbered import NumberedRows
     from .tables import RowTable
@@ -78,23 +76,15 @@ def program_of(clauses: Sequence[NamedClause], sources: Mapping[str, Source]) ->
     if resolved.program is not None and not problems:
         problems += (say.too_many_states(d.span, d.label) for d in too_large(resolved.program, resolved.built))
     if resolved.program is not None and not problems:
-        problems += _not_sorted(clauses, lowered, resolved.program)
+        checked_queries = {query.name: query for query in resolved.program.queries}
+        problems += (
+            problem
+            for clause in clauses
+            if clause.select is not None
+            for problem in not_sorted(clause.select, lowered[clause.name], checked_queries[clause.name])
+        )
     checked = Checked(None if problems else resolved.program, tuple(problems), sources)
     return ClauseProgram(checked, lowered, {name: numbered for name, numbered, _, _ in rows})
-
-
-def _not_sorted(
-    clauses: Sequence[NamedClause], lowered: Mapping[str, LoweredClause], program: model.CheckedProgram
-) -> list[Diagnostic]:
-    """Of columns of ORDER BY around a clause that have no order, as in Spark."""
-    queries = {query.name: query for query in program.queries}
-    keys = (
-        (key, queries[clause.name].outputs[place].expression.type)
-        for clause in clauses
-        if (select := clause.select) is not None
-        for place, key in ordered(select, lowered[clause.name], selected(select, lowered[clause.name]))
-    )
-    return [say.not_sorted(key.column, type_) for key, type_ in keys if not is_orderable(type_)]
 
 
 def _streams(

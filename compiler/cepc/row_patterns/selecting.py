@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from cepc_grammar import ast
 from cepc_grammar.sql.syntax import EveryColumn
 from cepc_runtime.cheap_dataclass import dataclass
+from cepc_runtime.sql.types import is_orderable
 
 from ..resolve.walk import rewrite, walk
 from . import messages as say
@@ -20,8 +21,10 @@ from .navigation import RefusedError, is_of_rows, refuse_unit
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from cepc_grammar.diagnostic import Diagnostic
     from cepc_grammar.sql.syntax import PlainSelect, SortKey
 
+    from .. import model
     from .lower import LoweredClause
     from .skipping import SkipCheck
 
@@ -129,6 +132,13 @@ def ordered(select: PlainSelect, clause: LoweredClause, columns: Sequence[Select
         return _whole_column(key.column, select, clause) if known is None else known
 
     return [(place(key), key) for key in select.order]
+
+
+def not_sorted(select: PlainSelect, clause: LoweredClause, query: model.Query) -> list[Diagnostic]:
+    """What is wrong with an ORDER BY of columns that have no order. Raises RefusedError."""
+    keys = ordered(select, clause, selected(select, clause))
+    types = ((key.column, query.outputs[place].expression.type) for place, key in keys)
+    return [say.not_sorted(column, type_) for column, type_ in types if not is_orderable(type_)]
 
 
 def _whole_column(reference: ast.Reference, select: PlainSelect, clause: LoweredClause) -> int:

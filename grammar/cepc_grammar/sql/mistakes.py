@@ -37,7 +37,7 @@ def _comma(spot: Spot) -> Diagnostic | None:
         return None
     word = spot.word(first)
     is_clause = _follows(spot, first, _BEGINNINGS) and (word in ("PATTERN", "FROM") or first >= -1)
-    if not is_clause and begin != end:
+    if not is_clause and (begin != end or spot.text() == ","):
         return None
     return Diagnostic(
         "E0951", f"a comma before {word or '`)`'}", spot.span(first - 1), "its list ends before this",
