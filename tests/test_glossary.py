@@ -32,22 +32,7 @@ SHARED_NAMES = {
 }
 
 # To be renamed in the engines' inner loops, so that each says what is inside; nothing is added here.
-STILL_SHARED = {
-    "Bools": ("enumerate/timeline.py", "numbers/columns.py"),
-    "Bound": ("enumerate/condition.py", "kernel/lanes.py"),
-    "Column": ("enumerate/lists.py", "kernel/lanes.py"),
-    "Form": ("kernel/arguments.py", "spark/forms.py"),
-    "Ints": ("enumerate/timeline.py", "numbers/columns.py"),
-    "Number": ("kernel/exact.py", "panes/shared_panes.py"),
-    "Numbers": ("enumerate/pattern.py", "kernel/tables.py"),
-    "Place": (
-        "enumerate/condition.py",
-        "enumerate/walk/formulas.py",
-        "kernel/shared_lanes.py",
-        "spark/streaming/run.py",
-    ),
-    "Report": ("running/local.py", "spark/streaming/run.py"),
-}
+STILL_SHARED = {"Report": ("running/local.py", "spark/streaming/run.py")}
 
 
 def types(path: Path) -> Iterator[str]:

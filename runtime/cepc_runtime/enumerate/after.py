@@ -20,13 +20,13 @@ from .ragged import expand
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ..numbers.columns import Bools, Ints
     from ..plan.after import AfterMatchSkip
     from .extension import Extension
     from .numbering import Numbering
     from .preferred import Chosen
     from .search import SearchMeans
     from .standing import Matches, Standing
-    from .timeline import Bools, Ints
 
 _FEW = 16384
 """How many first events are tried together to begin with, each of another group."""

@@ -19,9 +19,9 @@ from .ragged import starts_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..kernel.exact import Number
+    from ..kernel.exact import ExactNumber
     from ..numbers.columns import Bools, Floats, Ints
-    from .lists import Column
+    from .lists import AnyArray
 
 BITS: Final = 26
 """Of the integers in a bin."""
@@ -47,9 +47,9 @@ class Binned:
         bins = {n: np.add.reduceat(column, starts) if len(starts) else column for n, column in self.bins.items()}
         return Binned(bins, special)
 
-    def numbers(self) -> tuple[Column, Column]:
+    def numbers(self) -> tuple[AnyArray, AnyArray]:
         """The sums as totals and rests (doubles.py)."""
-        totals: list[Number] = []
+        totals: list[ExactNumber] = []
         rests: list[float] = []
         shifts = [_exponent(number) + UNIT for number in self.bins]
         rows = zip(*(column.tolist() for column in self.bins.values()), strict=True) if self.bins else repeat(())
@@ -71,7 +71,7 @@ FEW: Final = 5
 """Bins next to each other are three doubles, without the first two each."""
 
 
-def rounded(found: Binned) -> tuple[Column, Column]:
+def rounded(found: Binned) -> tuple[AnyArray, AnyArray]:
     """What `numbers` gives; at once where the bins are few."""
     most, least = max(found.bins, default=0), min(found.bins, default=0)
     if most - least >= FEW or least * BITS < -UNIT:
@@ -126,7 +126,7 @@ def _exponent(number: int) -> int:
     return max(number * BITS, -UNIT)
 
 
-def _lists(counts: Ints, values: Column) -> Column:
+def _lists(counts: Ints, values: AnyArray) -> AnyArray:
     totals = np.zeros(len(counts), dtype=values.dtype)
     some = counts > 0
     if some.any():

@@ -16,8 +16,8 @@ from ..cheap_dataclass import dataclass
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from ..numbers.columns import Bools, Ints
     from .pattern import Numbers
-    from .timeline import Bools, Ints
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ from .memory import BoundEnd, Start
 from .ragged import expand, from_first, from_last
 
 if TYPE_CHECKING:
+    from ..numbers.columns import Bools, Ints
     from ..sql.expression import Aggregate
     from .block import MatchBlock
     from .condition import Condition
     from .memory import MatchMemory
     from .pattern import IndexedPositions
-    from .timeline import Bools, Ints
 
 
 class PathBound:

@@ -20,12 +20,13 @@ from .shares import shares_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from ..numbers.columns import Bools, Ints
     from .block import Path
     from .bound import Extended, PathBound
     from .condition import Condition
     from .evaluation import Evaluator
     from .pattern import IndexedPositions
-    from .timeline import Bools, Ints, Timeline
+    from .timeline import Timeline
 
 Extent = Literal["new", "all", "ended"]
 

@@ -26,12 +26,12 @@ from .running import over, up_to_each
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from ..numbers.columns import Bools, Ints
     from ..plan.positions import ConditionPlan
     from ..sql.expression import Aggregate, At
     from .evaluation import Evaluator
-    from .timeline import Bools, Ints
 
-    Place = tuple[str, At, int]  # an event of a variable: which one, and how many places further
+    BoundPlace = tuple[str, At, int]  # an event of a variable: which one, and how many places further
 
 AT_HAND: Final = FieldKey("", "")
 """Stands for the event up to which aggregates are RUNNING."""
@@ -103,15 +103,15 @@ class Condition:
         return tuple(dict.fromkeys((*(variable for variable in keys if variable is not None), *self.running)))
 
     @cached_property
-    def previous(self) -> tuple[Place, ...]:
+    def previous(self) -> tuple[BoundPlace, ...]:
         return self._places("prev")
 
     @cached_property
-    def firsts(self) -> tuple[Place, ...]:
+    def firsts(self) -> tuple[BoundPlace, ...]:
         return self._places("first")
 
     @cached_property
-    def lasts(self) -> tuple[Place, ...]:
+    def lasts(self) -> tuple[BoundPlace, ...]:
         return self._places("last")
 
     @cached_property
@@ -126,7 +126,7 @@ class Condition:
         ends = (variable for variable, at, places in (*self.firsts, *self.lasts) if at == "last" or places)
         return frozenset((*ends, *self.whole))
 
-    def _places(self, at: At) -> tuple[Place, ...]:
+    def _places(self, at: At) -> tuple[BoundPlace, ...]:
         found = ((key.variable, key.at, key.places) for key in self.keys if key.at == at)
         return tuple(dict.fromkeys((variable, at, places) for variable, at, places in found if variable is not None))
 
@@ -173,7 +173,7 @@ class Condition:
 
     def tuples(self, bound: Bound, instant_start: Ints) -> Iterable[tuple[Ints, Mapping[FieldKey, Ints]]]:
         """Tuples in portions: the row of each, and the event that each field is of, -1 where there is none."""
-        fixed: dict[Place, Ints] = {}
+        fixed: dict[BoundPlace, Ints] = {}
         for variable, at, places in (*self.firsts, *self.lasts):
             of = bound.first if at == "first" else bound.last
             fixed[variable, at, 0] = of(variable)
@@ -205,7 +205,7 @@ class Condition:
                 positions = {key: turns.of(key.variable, turn) for key in self.keys if key.variable in self.running}
                 positions[AT_HAND] = turns.positions[turn]
             elif self.running:
-                place: Place = (self.running[0], "each", 0)
+                place: BoundPlace = (self.running[0], "each", 0)
                 positions[AT_HAND] = fixed[place][tuple_rows] if place in fixed else chosen[place]
             for key in self.keys:
                 if key.variable is None:
@@ -218,7 +218,7 @@ class Condition:
 
     def _chosen(
         self, rows: Ints, listed: Mapping[str, tuple[Ints, Ints]], instant_start: Ints
-    ) -> Iterable[tuple[Ints, Mapping[Place, Ints]]]:
+    ) -> Iterable[tuple[Ints, Mapping[BoundPlace, Ints]]]:
         """Every tuple of the listed variables' events for the rows: the row and, for each variable, the event and those
         before it.
         """
@@ -236,7 +236,7 @@ class Condition:
         for start, stop in slices(totals, _TUPLES):
             some = rows[start:stop]
             places, indexes = product([c[some] for c in counts])
-            chosen: dict[Place, Ints] = {}
+            chosen: dict[BoundPlace, Ints] = {}
             keep: Bools | None = None
             for variable, count, flat, index in zip(listed, counts, flats, indexes, strict=True):
                 # `index` counts within the lists of `some`; the flat array has those of all rows

@@ -13,9 +13,9 @@ from .equal_rows import first_of_each, number_of_each, numbered
 from .shares import shares_after
 
 if TYPE_CHECKING:
+    from ..numbers.columns import Ints
     from .block import MatchBlock
     from .extension import Extension
-    from .timeline import Ints
 
 
 def merge(block: MatchBlock, extension: Extension, by_word: bool = True) -> MatchBlock:

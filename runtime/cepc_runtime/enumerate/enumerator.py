@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from ..events.grouped import Events
     from ..events.letters import Kinds
+    from ..numbers.columns import Bools, Ints
     from ..plan.after import AfterMatchSkip
     from ..plan.positions import ConditionPlan, Positions
     from ..plan.query import QueryPlan
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from .budget import MatchBudget
     from .evaluation import Evaluator
     from .standing import Frames, HoldingWindows, Matches, Violated
-    from .timeline import Bools, Ints
     from .walk.states import Walk
 
 

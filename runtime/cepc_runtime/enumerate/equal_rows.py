@@ -12,7 +12,7 @@ from ..numbers.sorting import order_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .timeline import Ints
+    from ..numbers.columns import Ints
 
 
 def numbered(columns: Sequence[npt.NDArray[Any]]) -> tuple[Ints, Ints]:

@@ -14,8 +14,8 @@ from ..sql.expression import fields
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ..numbers.columns import Ints
     from ..sql.expression import Aggregate, Expression, FieldKey
-    from .timeline import Ints
 
 
 class OfEvents(Protocol):

@@ -15,11 +15,12 @@ from .ragged import expand, slices
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ..numbers.columns import Bools, Ints
     from ..plan.positions import Edge
     from .checks import Checks
     from .guards import Guards
     from .pattern import IndexedPositions, Numbers
-    from .timeline import Bools, Ints, Timeline
+    from .timeline import Timeline
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from .extension import Sources
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..numbers.columns import Bools, Ints
     from ..plan.positions import Instance
     from ..sql.expression import Aggregate
     from .block import MatchBlock
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from .pattern import IndexedPositions
     from .search import Search
     from .standing import Standing
-    from .timeline import Bools, Ints, Timeline
+    from .timeline import Timeline
 
 
 class JointBound:

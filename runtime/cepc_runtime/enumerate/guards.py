@@ -17,10 +17,11 @@ from .negation import earliest_ends, next_end
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from ..numbers.columns import Bools, Ints
     from ..plan.positions import Acceptance, Edge, Guard, Instance
     from .block import MatchBlock
     from .pattern import IndexedPositions, Numbers
-    from .timeline import Bools, Ints, Timeline
+    from .timeline import Timeline
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,13 +25,14 @@ from .standing import Matches
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
+    from ..numbers.columns import Bools, Ints
     from ..plan.query import QueryPlan
     from ..plan.sharing import JoinStep, MatchAnswer, MatchPart, SharedMatches
     from ..sql.expression import Aggregate
     from .budget import MatchBudget
     from .evaluation import Evaluator
     from .search import SearchMeans
-    from .timeline import Bools, Ints, Timeline
+    from .timeline import Timeline
 
 PORTION = 1 << 19
 """Events in a portion, where groups are that large."""

@@ -18,12 +18,11 @@ from .ragged import from_first, from_last, starts_of
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from ..numbers.columns import Floats
+    from ..numbers.columns import Bools, Floats, Ints
     from ..sql.expression import Aggregate
     from .standing import Matches
-    from .timeline import Bools, Ints
 
-    Column = npt.NDArray[Any]
+    AnyArray = npt.NDArray[Any]
 
 _SAFE = 1 << 62
 _ROOT = 1 << 31
@@ -109,7 +108,7 @@ def _ended(aggregate: Aggregate, gathered: Gathered) -> tuple[Any, Bools]:
     return aggregate.function.end(gathered, aggregate.type)
 
 
-def numbers(values: Any, type_: Any) -> Column:
+def numbers(values: Any, type_: Any) -> AnyArray:
     """Floats as such; anything else as exact integers (of a DECIMAL the unscaled value), in 64 bits where they fit."""
     if is_float(type_):
         return approximate(values)
@@ -122,11 +121,11 @@ def numbers(values: Any, type_: Any) -> Column:
         return np.array([*exact, None], dtype=object)[:-1]
 
 
-def sums(counts: Ints, values: Column) -> Column:
+def sums(counts: Ints, values: AnyArray) -> AnyArray:
     """The sum of each list of integers, 0 of an empty one, exact whatever its size."""
     some = counts > 0
     starts = starts_of(counts)[some]
-    totals: Column = np.zeros(len(counts), dtype=values.dtype)
+    totals: AnyArray = np.zeros(len(counts), dtype=values.dtype)
     if not len(starts):
         return totals
     if values.dtype == np.int64 and _largest(values) * int(counts.max()) >= _SAFE:
@@ -135,7 +134,7 @@ def sums(counts: Ints, values: Column) -> Column:
     return totals
 
 
-def sums_of_doubles(counts: Ints, values: Floats) -> tuple[Column, Floats]:
+def sums_of_doubles(counts: Ints, values: Floats) -> tuple[AnyArray, Floats]:
     """The total and the rest (doubles.py) of each list, 0 of an empty one; they round to the exact sum and average."""
     some = np.flatnonzero(counts)
     starts = starts_of(counts)[some]
@@ -165,11 +164,11 @@ def sums_of_doubles(counts: Ints, values: Floats) -> tuple[Column, Floats]:
     return column, rests
 
 
-def _squared(integers: Column) -> Column:
+def _squared(integers: AnyArray) -> AnyArray:
     return np.square(integers if _largest(integers) < _ROOT else integers.astype(object))
 
 
-def _largest(numbers: Column) -> int:
+def _largest(numbers: AnyArray) -> int:
     return max(abs(int(numbers.min())), abs(int(numbers.max()))) if len(numbers) else 0
 
 

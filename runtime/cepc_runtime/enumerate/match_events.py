@@ -19,10 +19,10 @@ from .lists import Lists
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..numbers.columns import Bools, Ints
     from ..sql.expression import Aggregate, Expression, FieldKey
     from .evaluation import Evaluator
     from .standing import Matches
-    from .timeline import Bools, Ints
 
 
 class EventsOfMatches:

@@ -23,6 +23,7 @@ from .ragged import starts_of
 from .running import up_to_each
 
 if TYPE_CHECKING:
+    from ..numbers.columns import Bools, Ints
     from ..plan.query import QueryPlan
     from ..plan.stream import StreamPlan
     from ..results.as_columns import Results
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from .evaluation import Evaluator, OfEvents
     from .lists import Lists
     from .standing import Matches
-    from .timeline import Bools, Ints
 
 
 class MatchRows:

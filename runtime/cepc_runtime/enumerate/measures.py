@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
     from ..events.grouped import Events
     from ..kernel.planes import MeasurePlanes, Role
+    from ..numbers.columns import Ints
     from ..plan.query import Measure
     from ..plan.strategy import PhysicalQuery
     from ..sql.expression import Expression
     from .evaluation import Evaluator
-    from .lists import Column, Lists
+    from .lists import AnyArray, Lists
     from .standing import Frames, Matches
-    from .timeline import Ints
 
 _ROWS: Final = 1 << 18
 """How many rows of sums wait before they are combined with what there is."""
@@ -47,7 +47,7 @@ class Sums:
 
     group: Ints
     window: Ints
-    additive: tuple[Column | Binned, ...]
+    additive: tuple[AnyArray | Binned, ...]
     extremes: tuple[Any, ...]
     greatest: tuple[bool, ...]
 
@@ -72,7 +72,7 @@ class Measuring:
     def add(self, matches: Matches, frames: Frames) -> None:
         """Matches, and the windows in which they stand: `frames.row` indexes them."""
         bound = BoundLists(matches)
-        additive: list[Column | Binned] = [np.ones(len(frames.row), dtype=np.int64)]
+        additive: list[AnyArray | Binned] = [np.ones(len(frames.row), dtype=np.int64)]
         extremes: list[Any] = []
         for measure in self._query.measures:
             if measure.variable is None:
@@ -94,7 +94,7 @@ class Measuring:
             nothing = tuple(none for _ in range(layout.count))
             return Totals(query, layout, none, none, self._keys, nothing, dict.fromkeys(_keys(layout), pa.nulls(0)))
         found = _combined(self._waiting)
-        planes: list[Column] = []
+        planes: list[AnyArray] = []
         for column in found.additive:
             planes += column.numbers() if isinstance(column, Binned) else (column,)
         extremes: dict[Any, Any] = {}
@@ -107,7 +107,7 @@ class Measuring:
 
     # ---- one match ---------------------------------------------------------------------------------------------------
 
-    def _of_matches(self, measure: Measure, lists: Lists) -> tuple[list[Column | Binned], Any]:
+    def _of_matches(self, measure: Measure, lists: Lists) -> tuple[list[AnyArray | Binned], Any]:
         """For each match what the measure adds: the sums, and the extreme value (None where none is needed)."""
         if measure.argument is None:
             return [lists.counts], None
@@ -197,7 +197,7 @@ def _combined(parts: Sequence[Sums]) -> Sums:
     return replace(parts[0], group=group[kept], window=window[kept], additive=tuple(additive), extremes=tuple(extremes))
 
 
-def _added(columns: Sequence[Column | Binned], order: Ints, starts: Ints) -> Column | Binned:
+def _added(columns: Sequence[AnyArray | Binned], order: Ints, starts: Ints) -> AnyArray | Binned:
     """The sum of each run of the columns' rows in that order, by the rules of `sums`."""
     if isinstance(columns[0], Binned):
         return joined([column for column in columns if isinstance(column, Binned)]).take(order).added(starts)

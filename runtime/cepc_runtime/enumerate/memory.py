@@ -19,11 +19,12 @@ from .running import RunningAggregate
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..numbers.columns import Bools, Ints
     from ..sql.expression import Aggregate
     from .condition import Condition
     from .evaluation import Evaluator
     from .pattern import IndexedPositions, Numbers
-    from .timeline import Bools, Ints, Timeline
+    from .timeline import Timeline
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from ..numbers.columns import Ints
     from ..plan.positions import Positions
-    from .timeline import Ints, Timeline
+    from .timeline import Timeline
 
 
 def next_end(ends: Ints) -> Ints:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from .timeline import Ints
+    from ..numbers.columns import Ints
 
 
 class Numbering:

@@ -11,8 +11,8 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from ..numbers.columns import Bools
     from ..plan.positions import Acceptance, Edge, Positions
-    from .timeline import Bools
 
 Numbers = npt.NDArray[np.int32]
 

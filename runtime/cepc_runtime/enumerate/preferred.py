@@ -21,11 +21,11 @@ from .ragged import slices
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..numbers.columns import Bools, Ints
     from .block import MatchBlock
     from .extension import Extension, Ranges
     from .search import SearchMeans
     from .standing import Standing
-    from .timeline import Bools, Ints
 
 TOGETHER: Final = 1 << 21
 """So many partial matches may be held together: all of some first events are, until their matches are chosen."""

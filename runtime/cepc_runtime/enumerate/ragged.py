@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from .timeline import Ints
+    from ..numbers.columns import Ints
 
 
 def starts_of(counts: Ints) -> Ints:

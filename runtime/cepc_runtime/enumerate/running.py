@@ -22,11 +22,12 @@ from .lists import aggregated, numbers
 from .ragged import starts_of
 
 if TYPE_CHECKING:
+    from ..numbers.columns import Bools, Ints
     from ..sql.expression import Aggregate, Expression
     from .evaluation import Evaluator, OfEvents
-    from .lists import Column
+    from .lists import AnyArray
     from .pattern import IndexedPositions
-    from .timeline import Bools, Ints, Timeline
+    from .timeline import Timeline
 
 DIGIT: Final = 32
 """Bits of a part of large integers: so many events can be added that no memory holds them."""
@@ -188,7 +189,7 @@ def ended(aggregate: Aggregate, parts: Ints, names: tuple[int, ...]) -> tuple[An
     if not function.adds:
         return function.end(Gathered(counts), aggregate.type)
     assert aggregate.argument is not None
-    totals: Column
+    totals: AnyArray
     if is_float(aggregate.argument.type):
         nan, most, least, *bins = digits
         special = np.where(most > 0, np.inf, 0.0)
@@ -204,7 +205,7 @@ def ended(aggregate: Aggregate, parts: Ints, names: tuple[int, ...]) -> tuple[An
     return function.end(Gathered(counts, (totals,), None, aggregate.scale), aggregate.type)
 
 
-def _of_integers(found: Column) -> tuple[list[Ints], tuple[int, ...]]:
+def _of_integers(found: AnyArray) -> tuple[list[Ints], tuple[int, ...]]:
     """Parts whose sums are exact, and how many bits each is shifted."""
     largest = max((abs(int(n)) for n in (found.min(initial=0), found.max(initial=0))), default=0) if len(found) else 0
     if largest * max(len(found), 1) < SAFE:
@@ -218,7 +219,7 @@ def _of_integers(found: Column) -> tuple[list[Ints], tuple[int, ...]]:
     return digits, tuple(DIGIT * i for i in range(count + 1))
 
 
-def _of_doubles(found: Column) -> tuple[list[Ints], tuple[int, ...]]:
+def _of_doubles(found: AnyArray) -> tuple[list[Ints], tuple[int, ...]]:
     """How many are NaN and infinite, and the bins of the others, with their numbers."""
     split = binned(np.ones(len(found), dtype=np.int64), found)
     names = tuple(split.bins)

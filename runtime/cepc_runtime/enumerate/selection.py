@@ -17,13 +17,14 @@ from .ragged import expand
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from ..numbers.columns import Ints
     from ..plan.automaton import Automaton
     from ..plan.select import Select
     from .block import MatchBlock
     from .checks import Checks
     from .extension import Candidates, Selection
     from .pattern import IndexedPositions
-    from .timeline import Ints, Timeline
+    from .timeline import Timeline
 
     Ways = Mapping[int, Sequence[tuple[int, int]]]  # from a state on: letters, and edges that bind as is to be bound
 

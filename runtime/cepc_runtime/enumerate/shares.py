@@ -14,10 +14,10 @@ from .equal_rows import number_of_each
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..numbers.columns import Bools, Ints
     from .block import MatchBlock
     from .condition import Condition
     from .pattern import IndexedPositions, Numbers
-    from .timeline import Bools, Ints
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,13 +21,14 @@ from .equal_rows import first_of_each
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from ..numbers.columns import Bools, Ints
     from ..plan.positions import Acceptance
     from .block import MatchBlock
     from .checks import Checks
     from .evaluation import Evaluator
     from .guards import Gap, Guards
     from .pattern import IndexedPositions, Numbers
-    from .timeline import Bools, Ints, Timeline
+    from .timeline import Timeline
 
     Violated = Callable[[MatchBlock, Ints, Gap, Ints, Ints], Bools]
 

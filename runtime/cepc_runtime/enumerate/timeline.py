@@ -10,15 +10,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from ..cheap_dataclass import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
+    from ..numbers.columns import Bools, Ints
 
 _FAR = np.iinfo(np.int64).max // 2
 

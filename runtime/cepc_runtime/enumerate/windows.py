@@ -11,8 +11,9 @@ from .ragged import expand
 from .standing import Frames
 
 if TYPE_CHECKING:
+    from ..numbers.columns import Ints
     from ..plan.windows import Sliding
-    from .timeline import Ints, Timeline
+    from .timeline import Timeline
 
 
 @dataclass(frozen=True)

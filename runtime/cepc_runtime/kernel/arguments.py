@@ -33,7 +33,7 @@ class RecordForm:
     """Of a named tuple."""
 
     record: type[tuple[Any, ...]]
-    fields: tuple[Form, ...]
+    fields: tuple[ArgumentForm, ...]
 
     def __str__(self) -> str:
         return f"{self.record.__qualname__}({' '.join(map(str, self.fields))})"
@@ -47,11 +47,11 @@ class IntegerForm:
         return "i"
 
 
-Form = ArrayForm | RecordForm | IntegerForm
+ArgumentForm = ArrayForm | RecordForm | IntegerForm
 """For which machine code is made; as text it says what the code was made for."""
 
 
-def form_of(argument: Any) -> Form:
+def form_of(argument: Any) -> ArgumentForm:
     """Raises TypeError for what machine code is never given."""
     if isinstance(argument, np.ndarray):
         return ArrayForm(argument.dtype.str, argument.ndim)

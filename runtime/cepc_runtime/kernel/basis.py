@@ -31,15 +31,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from ..cheap_dataclass import dataclass
 from .effects import order, reached
 from .joint import Atom, cleared, copied_to, in_place
-from .lanes import Column, add_region
+from .lanes import LaneColumn, add_region
 from .operations import LEAST, MIN_IF, MULTIPLY, SCALE, Operation, coalesced
 from .shared_lanes import SharedLanes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from .lanes import Bound, LaneMemory, LaneRegion
-    from .shared_lanes import Place
+    from .lanes import BoundAt, LaneMemory, LaneRegion
+    from .shared_lanes import LaneState
 
 
 USUAL_RUN: Final = 16
@@ -130,7 +130,7 @@ class Happening:
     """What a kind of event does to a component."""
 
     atoms: Sequence[Atom]
-    emptied: Sequence[Place]
+    emptied: Sequence[LaneState]
 
 
 def inner_of(memory: LaneMemory, region: int, happenings: Mapping[int, Happening]) -> Inner | None:
@@ -168,7 +168,7 @@ def inner_of(memory: LaneMemory, region: int, happenings: Mapping[int, Happening
     copies = 1 + (OWN if differ else 0)
     label = count()
     own = tuple(tuple((-1 - region, next(label)) for _ in range(rows)) for _ in range(copies))
-    apart: dict[Column, Bound] = {plane: [(plane.number, 0, 0)] for plane in planes.bound}
+    apart: dict[LaneColumn, BoundAt] = {plane: [(plane.number, 0, 0)] for plane in planes.bound}
     add_region(memory, SharedLanes(own), [len(dimensions)] * copies, [apart] * copies)
     virtual = _Virtual(memory, own, dimensions)
     stash = memory.size
@@ -205,7 +205,7 @@ class _Ways:
         self.lanes = region.part.lanes
         self.of = {place: (lane, row) for lane, places in enumerate(self.lanes) for row, place in enumerate(places)}
         self.places = set(self.of)
-        self.entries: list[list[Place]] = [[] for _ in self.lanes]
+        self.entries: list[list[LaneState]] = [[] for _ in self.lanes]
 
     def ways(self, happening: Happening) -> _Found | None:
         """What happens inside; None if something is not inside, or too many lanes differ."""
@@ -242,7 +242,7 @@ class _Ways:
         source = self._source(a.source, lane)
         return None if source is None else (lane, _Way(source, row))
 
-    def _source(self, place: Place, lane: int) -> int | None:
+    def _source(self, place: LaneState, lane: int) -> int | None:
         if place in self.of:
             return self.of[place][1] if self.of[place][0] == lane else None
         if place not in self.entries[lane]:
@@ -309,7 +309,7 @@ class Inner:
             {lane: tuple(in_place(self.memory, atoms, (), copies)) for lane, atoms in own.items()},
         )
 
-    def _basis_atom(self, way: _Way, bound: tuple[Column, ...]) -> Atom:
+    def _basis_atom(self, way: _Way, bound: tuple[LaneColumn, ...]) -> Atom:
         places = self.virtual.copies[0]
         return Atom(places[way.source], places[way.target], True, tuple(self.planes.bound), bound)
 
@@ -324,14 +324,14 @@ class _Planes:
     `of` finds for each column of each lane which it is, for those to which nothing is added none.
     """
 
-    bound: dict[Column, set[_When]] = field(default_factory=dict)
-    by_lane: list[dict[Column, Column]] = field(default_factory=list)
-    own_bound: dict[tuple[int, Column], frozenset[_When]] = field(default_factory=dict)
+    bound: dict[LaneColumn, set[_When]] = field(default_factory=dict)
+    by_lane: list[dict[LaneColumn, LaneColumn]] = field(default_factory=list)
+    own_bound: dict[tuple[int, LaneColumn], frozenset[_When]] = field(default_factory=dict)
 
-    def common(self, way: _Way, kind: int) -> tuple[Column, ...]:
+    def common(self, way: _Way, kind: int) -> tuple[LaneColumn, ...]:
         return tuple(plane for plane, when in self.bound.items() if (way, kind) in when)
 
-    def own(self, lane: int, way: _Way, kind: int) -> tuple[Column, ...]:
+    def own(self, lane: int, way: _Way, kind: int) -> tuple[LaneColumn, ...]:
         return tuple(plane for plane in self.bound if (way, kind) in self.own_bound.get((lane, plane), ()))
 
 
@@ -339,14 +339,14 @@ def _planes(region: LaneRegion, part: _Ways, inside: Mapping[int, _Found]) -> _P
     """Columns to which the same is added have one plane: where a lane differs at a kind of event, the column only need
     agree with those of other lanes at other kinds.
     """
-    when: list[dict[Column, set[_When]]] = [{c: set() for c in found} for found in region.columns]
+    when: list[dict[LaneColumn, set[_When]]] = [{c: set() for c in found} for found in region.columns]
     for kind, found in inside.items():
         for a in found.atoms:
             if a.bound and (at := part.way(a)) is not None:
                 for c in a.bound:
                     when[at[0]][c].add((at[1], kind))
     planes = _Planes(by_lane=[{} for _ in when])
-    agreed: dict[Column, set[int]] = {}  # kinds at which some lane of the plane does as most do
+    agreed: dict[LaneColumn, set[int]] = {}  # kinds at which some lane of the plane does as most do
     for lane, of_lane in enumerate(when):
         kinds = {kind for kind, found in inside.items() if lane not in found.own}
         for c, all_when in of_lane.items():
@@ -363,7 +363,7 @@ def _planes(region: LaneRegion, part: _Ways, inside: Mapping[int, _Found]) -> _P
                 ):
                     break
             else:
-                plane = Column(len(planes.bound), c.value, c.additive)
+                plane = LaneColumn(len(planes.bound), c.value, c.additive)
                 planes.bound[plane], agreed[plane] = set(), set()
             planes.bound[plane] |= usual
             agreed[plane] |= kinds
@@ -377,13 +377,13 @@ class _Virtual:
     """The basis columns: the common ones, and as many lanes' own as there can be."""
 
     memory: LaneMemory
-    copies: Sequence[Sequence[Place]]
+    copies: Sequence[Sequence[LaneState]]
     dimensions: Sequence[int]
 
     def count(self, row: int, dimension: int) -> int:
         return self.memory.count(self.copies[0][row]) + self.dimensions.index(dimension)
 
-    def plane(self, row: int, dimension: int, column: Column) -> int:
+    def plane(self, row: int, dimension: int, column: LaneColumn) -> int:
         return self.memory.column(self.copies[0][row], column) + self.dimensions.index(dimension)
 
 
@@ -445,14 +445,14 @@ class _Application:
             values += self._valued(lane, row, d, source, off)
         return [*coalesced(found), *coalesced(values)]
 
-    def _valued(self, lane: int, row: int, d: int, source: Place, off: int) -> Iterator[Operation]:
+    def _valued(self, lane: int, row: int, d: int, source: LaneState, off: int) -> Iterator[Operation]:
         memory, slots, place = self._memory, self._region.slots[lane], self._part.lanes[lane][row]
         for c, plane in self._planes.by_lane[lane].items():
             code = MULTIPLY if c.additive else LEAST
             value = self._virtual.plane(row, d, plane)
             yield Operation(code, memory.column(place, c), memory.count(source) + off, slots, value)
 
-    def _source(self, lane: int, d: int) -> Place | None:
+    def _source(self, lane: int, d: int) -> LaneState | None:
         """Where a row or an entry of a lane is; None if the lane has no such entry."""
         part = self._part
         if d < part.rows:

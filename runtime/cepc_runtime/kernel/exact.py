@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .planes import Plane, QueryPlanes
     from .values import Values
 
-Number = int | float | Fraction
+ExactNumber = int | float | Fraction
 """An exact number, or an infinite or NaN float."""
 
 Row = list[int]
@@ -69,7 +69,7 @@ class Recount:
     values: Values
     neighbours: Neighbours | None = None  # with conditions between neighbours
 
-    def row(self, group: int, window: int, about: float) -> list[Number]:
+    def row(self, group: int, window: int, about: float) -> list[ExactNumber]:
         """The additive planes of a group and window, summed over the accepting states, exactly; `about` is the count as
         a float.
         """
@@ -78,7 +78,7 @@ class Recount:
             return [*found]
         return self.in_python(group, window)
 
-    def in_python(self, group: int, window: int) -> list[Number]:
+    def in_python(self, group: int, window: int) -> list[ExactNumber]:
         """The same in Python's integers."""
         rows = self._own(*self.bounds(group, window))
         planes = self._additive
@@ -200,7 +200,7 @@ class _Sum:
     place: int
     scale: int
 
-    def total(self, totals: Row) -> Number:
+    def total(self, totals: Row) -> ExactNumber:
         if not self.tracks:
             return 0
         if len(self.tracks) == 1:

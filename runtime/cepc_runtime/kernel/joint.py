@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from ..plan.automaton import Step
-    from .lanes import Column, LaneMemory
-    from .shared_lanes import Place
+    from .lanes import LaneColumn, LaneMemory
+    from .shared_lanes import LaneState
 
 
 class Atom(NamedTuple):
@@ -24,11 +24,11 @@ class Atom(NamedTuple):
     twice.
     """
 
-    source: Place
-    target: Place
+    source: LaneState
+    target: LaneState
     counts: bool
-    columns: tuple[Column, ...]
-    bound: tuple[Column, ...]
+    columns: tuple[LaneColumn, ...]
+    bound: tuple[LaneColumn, ...]
 
 
 def atom(memory: LaneMemory, query: int, source: int, target: int, variable: int) -> Atom:
@@ -46,7 +46,7 @@ def atoms_of(memory: LaneMemory, query: int, kind: int) -> list[Atom]:
     return [atom(memory, query, read.source, read.target, read.variable) for read in reads]
 
 
-def emptied_by(memory: LaneMemory, query: int, kind: int) -> list[Place]:
+def emptied_by(memory: LaneMemory, query: int, kind: int) -> list[LaneState]:
     """The places that an event of the kind empties."""
     kept = memory.queries[query].effects[kind].kept
     return [place for s, stays in enumerate(kept) if not stays and (place := memory.place(query, s)) == (query, s)]
@@ -55,7 +55,7 @@ def emptied_by(memory: LaneMemory, query: int, kind: int) -> list[Place]:
 # ---- in place --------------------------------------------------------------------------------------------------------
 
 
-def in_place(memory: LaneMemory, atoms: Sequence[Atom], emptied: Iterable[Place], copies: int) -> list[Operation]:
+def in_place(memory: LaneMemory, atoms: Sequence[Atom], emptied: Iterable[LaneState], copies: int) -> list[Operation]:
     """The operations that empty places and add the atoms, as all stood before. What needs a copy has it `copies`
     further on.
     """
@@ -64,7 +64,7 @@ def in_place(memory: LaneMemory, atoms: Sequence[Atom], emptied: Iterable[Place]
     others: dict[int, list[Atom]] = {}
     copied: set[int] = set()
     reads: dict[int, set[int]] = {}
-    doubled: set[tuple[Place, Column | None]] = set()
+    doubled: set[tuple[LaneState, LaneColumn | None]] = set()
     for a in atoms:
         source, target = memory.row(a.source), memory.row(a.target)
         changes = {(a.target, c) for c in (*a.columns, *a.bound, *((None,) if a.counts else ()))}
@@ -126,7 +126,7 @@ def _valued(memory: LaneMemory, atoms: Iterable[tuple[Atom, int, int]]) -> Itera
 # ---- whole places ----------------------------------------------------------------------------------------------------
 
 
-def copied_to(memory: LaneMemory, places: Iterable[Place], to: int) -> list[Operation]:
+def copied_to(memory: LaneMemory, places: Iterable[LaneState], to: int) -> list[Operation]:
     """Places are copied so far."""
     return coalesced(
         Operation(COPY, at + to, at, memory.slots(place))
@@ -135,7 +135,7 @@ def copied_to(memory: LaneMemory, places: Iterable[Place], to: int) -> list[Oper
     )
 
 
-def cleared(memory: LaneMemory, places: Iterable[Place], off: int) -> list[Operation]:
+def cleared(memory: LaneMemory, places: Iterable[LaneState], off: int) -> list[Operation]:
     """Places are emptied."""
     found = []
     for place in places:
@@ -146,7 +146,7 @@ def cleared(memory: LaneMemory, places: Iterable[Place], off: int) -> list[Opera
     return coalesced(found)
 
 
-def merged(memory: LaneMemory, places: Iterable[Place], source: int, target: int) -> list[Operation]:
+def merged(memory: LaneMemory, places: Iterable[LaneState], source: int, target: int) -> list[Operation]:
     """Places are added to themselves elsewhere."""
     found = []
     for place in places:
@@ -163,7 +163,7 @@ def merged(memory: LaneMemory, places: Iterable[Place], source: int, target: int
 
 def tied(
     memory: LaneMemory, queries: Iterable[int], letters: frozenset[int], second: int
-) -> tuple[list[Operation], list[Place]]:
+) -> tuple[list[Operation], list[LaneState]]:
     """What one of several events of an instant adds to a second memory, and the places there that it changes.
 
     Steps read what stood before the instant. Ties read what the instant's earlier events have added, so what they add

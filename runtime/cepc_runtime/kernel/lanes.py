@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from ..plan.strategy import CountedQuery
     from .effects import Effect
     from .planes import QueryPlanes, ValueKey
-    from .shared_lanes import Place, SharedLanes, Sharing
+    from .shared_lanes import LaneState, SharedLanes, Sharing
 
 
-Bound = list[tuple[int, int, int]]
+BoundAt = list[tuple[int, int, int]]
 """Row, row, kind of event."""
 
 
-class Column(NamedTuple):
+class LaneColumn(NamedTuple):
     """A plane of a place, by a number that is unique among those of its unit. `value` is a row of the values'
     matrix.
     """
@@ -52,10 +52,10 @@ class KernelQuery:
     planes: QueryPlanes
     slots: int
     effects: dict[int, Effect]
-    columns: tuple[Column, ...]
-    carried: tuple[frozenset[Column], ...]
+    columns: tuple[LaneColumn, ...]
+    carried: tuple[frozenset[LaneColumn], ...]
 
-    def bound(self, variable: int) -> list[Column]:
+    def bound(self, variable: int) -> list[LaneColumn]:
         """The columns to which an event adds that is bound to the variable."""
         return [c for c, plane in zip(self.columns, self.planes.planes, strict=True) if plane.variable == variable]
 
@@ -70,9 +70,9 @@ def queries_of(
     """The queries, for events of these kinds. `index` finds the rows of values."""
     kept = Counter(sharing.leader.values())
     joined = {place for place, times in kept.items() if times > 1}
-    columns: dict[int, tuple[Column, ...]] = {}
+    columns: dict[int, tuple[LaneColumn, ...]] = {}
     for unit in sharing.units:
-        known: dict[tuple[int, bool, frozenset[object]], list[Column]] = {}
+        known: dict[tuple[int, bool, frozenset[object]], list[LaneColumn]] = {}
         for n in unit:
             columns[n] = _columns(n, plans[n], planes[n], index, sharing, joined, known)
     readers = readers_of(kinds)
@@ -88,7 +88,9 @@ def queries_of(
     return found
 
 
-def _carried(automaton: Automaton, planes: QueryPlanes, columns: Sequence[Column]) -> tuple[frozenset[Column], ...]:
+def _carried(
+    automaton: Automaton, planes: QueryPlanes, columns: Sequence[LaneColumn]
+) -> tuple[frozenset[LaneColumn], ...]:
     steps = (*automaton.steps, *automaton.ties)
     moves = [move for move in (*automaton.moves, *automaton.new_moves) if move.target != DROPPED]
     after: dict[int, set[int]] = {}
@@ -108,9 +110,9 @@ def _columns(
     planes: QueryPlanes,
     index: Mapping[ValueKey, int],
     sharing: Sharing,
-    joined: set[Place],
-    known: dict[tuple[int, bool, frozenset[object]], list[Column]],
-) -> tuple[Column, ...]:
+    joined: set[LaneState],
+    known: dict[tuple[int, bool, frozenset[object]], list[LaneColumn]],
+) -> tuple[LaneColumn, ...]:
     """The columns of a query: where places are kept together, planes to which the same is added have the same
     column.
     """
@@ -128,7 +130,7 @@ def _columns(
         key = index[plane.value], plane.additive, steps
         alike = known.setdefault(key, [])
         if taken[key] == len(alike):
-            alike.append(Column(sum(map(len, known.values())), index[plane.value], plane.additive))
+            alike.append(LaneColumn(sum(map(len, known.values())), index[plane.value], plane.additive))
         found.append(alike[taken[key]])
         taken[key] += 1
     return tuple(found)
@@ -142,7 +144,7 @@ class LaneRegion:
     start: int
     slots: tuple[int, ...]
     counts: tuple[int, ...]
-    columns: tuple[dict[Column, int], ...]
+    columns: tuple[dict[LaneColumn, int], ...]
     additive: int
     width: int
 
@@ -158,38 +160,38 @@ class LaneMemory:
     queries: Sequence[KernelQuery]
     sharing: Sharing
     regions: list[LaneRegion] = field(default_factory=list)
-    at: dict[Place, tuple[int, int, int]] = field(default_factory=dict)
-    owners: dict[tuple[Place, Column | None], int] = field(default_factory=dict)
+    at: dict[LaneState, tuple[int, int, int]] = field(default_factory=dict)
+    owners: dict[tuple[LaneState, LaneColumn | None], int] = field(default_factory=dict)
     size: int = 0
 
-    def place(self, query: int, state: int) -> Place:
+    def place(self, query: int, state: int) -> LaneState:
         return self.sharing.leader[query, state]
 
-    def row(self, place: Place) -> int:
+    def row(self, place: LaneState) -> int:
         region, _, row = self.at[place]
         return self.regions[region].start + row * self.regions[region].width
 
-    def count(self, place: Place) -> int:
+    def count(self, place: LaneState) -> int:
         """Where the counts of a place begin."""
         region, lane, _ = self.at[place]
         return self.row(place) + self.regions[region].counts[lane]
 
-    def column(self, place: Place, column: Column) -> int:
+    def column(self, place: LaneState, column: LaneColumn) -> int:
         region, lane, _ = self.at[place]
         return self.row(place) + self.regions[region].columns[lane][column]
 
-    def all_columns(self, place: Place) -> Iterable[Column]:
+    def all_columns(self, place: LaneState) -> Iterable[LaneColumn]:
         region, lane, _ = self.at[place]
         return self.regions[region].columns[lane]
 
-    def slots(self, place: Place) -> int:
+    def slots(self, place: LaneState) -> int:
         region, lane, _ = self.at[place]
         return self.regions[region].slots[lane]
 
 
 def memory_of(queries: Sequence[KernelQuery], sharing: Sharing) -> LaneMemory:
     memory = LaneMemory(queries, sharing)
-    followers: dict[Place, list[int]] = {}
+    followers: dict[LaneState, list[int]] = {}
     for (n, _), place in sharing.leader.items():
         followers.setdefault(place, []).append(n)
     for place, own in followers.items():
@@ -210,8 +212,8 @@ def memory_of(queries: Sequence[KernelQuery], sharing: Sharing) -> LaneMemory:
 
 
 def _all(
-    queries: Sequence[KernelQuery], lane: Sequence[Place], followers: Mapping[Place, Sequence[int]]
-) -> list[Column]:
+    queries: Sequence[KernelQuery], lane: Sequence[LaneState], followers: Mapping[LaneState, Sequence[int]]
+) -> list[LaneColumn]:
     """The columns of a lane: those of all queries for which some of its places are kept."""
     return list(dict.fromkeys(c for place in lane for n in sorted(followers[place]) for c in queries[n].columns))
 
@@ -219,10 +221,10 @@ def _all(
 def _bindings(
     queries: Sequence[KernelQuery],
     sharing: Sharing,
-    lane: Sequence[Place],
-    column: Column,
-    owners: Mapping[tuple[Place, Column | None], int],
-) -> Bound:
+    lane: Sequence[LaneState],
+    column: LaneColumn,
+    owners: Mapping[tuple[LaneState, LaneColumn | None], int],
+) -> BoundAt:
     """At which kinds of events, from which row (-1: another part's) to which, the value is added to a column of the
     lane.
     """
@@ -240,19 +242,19 @@ def _bindings(
 
 
 def add_region(
-    memory: LaneMemory, part: SharedLanes, slots: Sequence[int], bound: Sequence[Mapping[Column, Bound]]
+    memory: LaneMemory, part: SharedLanes, slots: Sequence[int], bound: Sequence[Mapping[LaneColumn, BoundAt]]
 ) -> LaneRegion:
     """Give a part its memory. `bound` has for each lane its columns, and when values are added to them."""
 
-    def alike(lane: int, column: Column) -> tuple[bool, int, Bound]:
+    def alike(lane: int, column: LaneColumn) -> tuple[bool, int, BoundAt]:
         return not column.additive, column.value, bound[lane][column]
 
-    def signature(lane: int) -> list[tuple[bool, int, Bound]]:
+    def signature(lane: int) -> list[tuple[bool, int, BoundAt]]:
         return sorted(alike(lane, column) for column in bound[lane])
 
     lanes = sorted(range(len(part.lanes)), key=signature)
     counts = [0] * len(lanes)
-    columns: list[dict[Column, int]] = [{} for _ in lanes]
+    columns: list[dict[LaneColumn, int]] = [{} for _ in lanes]
     width = 0
     for lane in lanes:
         counts[lane] = width

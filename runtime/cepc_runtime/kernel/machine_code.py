@@ -29,7 +29,7 @@ from .translation import OPTIONS, functions_of, translate
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from .arguments import Form
+    from .arguments import ArgumentForm
     from .object_code import Loaded
 
 LOG: Final = logging.getLogger("cepc_runtime")
@@ -113,7 +113,7 @@ class MachineCode:
                     self._loaded[arrays] = self._load(tuple(map(form_of, arguments)), len(given.words))
         return self._loaded[arrays].call(*given.words)
 
-    def _load(self, forms: tuple[Form, ...], words: int) -> Loaded:
+    def _load(self, forms: tuple[ArgumentForm, ...], words: int) -> Loaded:
         file = _file(self.module, forms)
         if file is None:
             return load(self._made(forms), words)
@@ -127,7 +127,7 @@ class MachineCode:
                         _write(file, code)
         return load(code, words)
 
-    def _made(self, forms: tuple[Form, ...]) -> bytes:
+    def _made(self, forms: tuple[ArgumentForm, ...]) -> bytes:
         if not is_kept(self.module):
             LOG.info("translating %s to machine code, once for this installation", self.module.__name__)
         return translate(self.module, forms)
@@ -143,7 +143,7 @@ def is_kept(module: Any) -> bool:
     return folder is not None and any(folder.glob(f"{_name(module)}-*"))
 
 
-def _file(module: Any, forms: Sequence[Form]) -> Path | None:
+def _file(module: Any, forms: Sequence[ArgumentForm]) -> Path | None:
     """Where it is kept for such arguments and this processor."""
     folder = _folder(module)
     text = f"{made_for()} {' '.join(map(str, forms))}"

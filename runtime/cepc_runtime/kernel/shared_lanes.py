@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from ..plan.sharing import SharedStates
     from ..plan.strategy import CountedQuery
 
-Place = tuple[int, int]
-Lane = tuple[Place, ...]
+LaneState = tuple[int, int]
+Lane = tuple[LaneState, ...]
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Sharing:
     which some lie side by side. Both are numbers of queries.
     """
 
-    leader: dict[Place, Place]
+    leader: dict[LaneState, LaneState]
     parts: tuple[SharedLanes, ...]
     units: tuple[tuple[int, ...], ...]
     components: tuple[tuple[int, ...], ...]
@@ -47,7 +47,7 @@ def sharing_of(queries: Sequence[CountedQuery], shared: Sequence[SharedStates]) 
     """The sharing of these queries, each with an automaton. What is about others is left out."""
     numbers = {query.name: number for number, query in enumerate(queries)}
     leader = {(n, s): (n, s) for n, query in enumerate(queries) for s in range(_automaton(query).states)}
-    stand_in: dict[tuple[str, int], Place] = {}  # for a first member that is left out
+    stand_in: dict[tuple[str, int], LaneState] = {}  # for a first member that is left out
     for part in shared:
         if part.equal:
             _lead(queries, part, numbers, leader, stand_in)
@@ -70,8 +70,8 @@ def _lead(
     queries: Sequence[CountedQuery],
     part: SharedStates,
     numbers: dict[str, int],
-    leader: dict[Place, Place],
-    stand_in: dict[tuple[str, int], Place],
+    leader: dict[LaneState, LaneState],
+    stand_in: dict[tuple[str, int], LaneState],
 ) -> None:
     """Note which places are kept for others.
 
@@ -100,8 +100,8 @@ def _negated(automaton: Automaton, states: tuple[int, ...]) -> bool:
 def _parts(
     shared: Iterable[SharedStates],
     numbers: dict[str, int],
-    leader: dict[Place, Place],
-    stand_in: dict[tuple[str, int], Place],
+    leader: dict[LaneState, LaneState],
+    stand_in: dict[tuple[str, int], LaneState],
 ) -> Iterator[SharedLanes]:
     for part in shared:
         if part.equal:

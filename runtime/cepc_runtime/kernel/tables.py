@@ -50,12 +50,12 @@ if TYPE_CHECKING:
     from ..plan.sharing import SharedStates
     from ..plan.strategy import CountedQuery
     from .basis import Basis, Inside
-    from .lanes import Column, KernelQuery
+    from .lanes import KernelQuery, LaneColumn
     from .operations import Operation
     from .planes import QueryPlanes, ValueKey
-    from .shared_lanes import Place
+    from .shared_lanes import LaneState
 
-    Numbers = npt.NDArray[np.float64 | np.int64]
+    FloatsOrInts = npt.NDArray[np.float64 | np.int64]
 
 _LIMIT: Final = 1 << 60
 
@@ -66,7 +66,7 @@ MEMBERS: Final = 4
 class KernelState(NamedTuple):
     """What changes while the kernel runs. The numbers are floats, or integers modulo 2**64 (modulo.py)."""
 
-    memory: Numbers
+    memory: FloatsOrInts
     progress: Ints
 
 
@@ -146,7 +146,7 @@ class _Builder:
         self._table = [0] * (len(kinds) + 1) * len(KIND)
         self._progress = len(COUNTER)
         self._unit_of = {n: u for u, unit in enumerate(self._sharing.units) for n in unit}
-        self._places: list[list[Place]] = [[] for _ in self._sharing.units]
+        self._places: list[list[LaneState]] = [[] for _ in self._sharing.units]
         for place in self._memory.at:
             self._places[self._unit_of[place[0]]].append(place)
         self._guarded = [any(_negates(self._queries[n]) for n in unit) for unit in self._sharing.units]
@@ -284,7 +284,7 @@ class _Builder:
         units: Sequence[int],
         bases: Sequence[Sequence[int]] = (),
         negations: Sequence[Sequence[int]] = (),
-        merges: Sequence[Place] = (),
+        merges: Sequence[LaneState] = (),
     ) -> list[int]:
         """The record of a unit, or of several with the same windows as one. To the places of `merges` an instant adds
         at its end alone.
@@ -293,7 +293,7 @@ class _Builder:
         window, places = self._queries[numbers[0]].plan.window, [place for u in units for place in self._places[u]]
         slots = self._queries[numbers[0]].slots
         sections: dict[
-            tuple[bool, int, Column | None], list[int]
+            tuple[bool, int, LaneColumn | None], list[int]
         ] = {}  # by region and lane, the rows one after the other
         for place in places:
             region, lane, _ = memory.at[place]

@@ -20,7 +20,7 @@ from .object_code import ENTRY, target_machine
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from .arguments import Form
+    from .arguments import ArgumentForm
 
 # Nothing that is translated allocates, so arrays need no reference counts; with them the kernel is two to four times
 # slower. Nor does Python call any of it.
@@ -45,7 +45,7 @@ def functions_of(module: Any) -> dict[str, FunctionType]:
     return {name: f for name, f in found if hasattr(sys.modules[f.__module__], "INLINED")}
 
 
-def translate(module: Any, forms: Sequence[Form]) -> bytes:
+def translate(module: Any, forms: Sequence[ArgumentForm]) -> bytes:
     """`run` of a module and all that it calls, for arguments of these forms, as object code with one entry."""
     from numba import carray, cfunc, types  # type: ignore[attr-defined]
 
@@ -128,7 +128,7 @@ def _prepared(module: Any) -> dict[str, Any]:
     return {name: namespace[name] for name in own}
 
 
-def _entry(forms: Sequence[Form], returns: bool) -> tuple[str, list[Any], dict[str, type]]:
+def _entry(forms: Sequence[ArgumentForm], returns: bool) -> tuple[str, list[Any], dict[str, type]]:
     """The text of a function that makes arrays and records of words and calls `run` with them, the types of the words
     for numba, and the records.
     """
@@ -142,7 +142,7 @@ def _entry(forms: Sequence[Form], returns: bool) -> tuple[str, list[Any], dict[s
         words.append(type_)
         return f"w{next(number)}"
 
-    def made(form: Form) -> str:
+    def made(form: ArgumentForm) -> str:
         if isinstance(form, RecordForm):
             records[form.record.__name__] = form.record
             return f"{form.record.__name__}({', '.join(map(made, form.fields))})"

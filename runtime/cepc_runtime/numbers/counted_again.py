@@ -22,7 +22,7 @@ from .pieces import bits_for, pieces
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..kernel.exact import Number, Recount
+    from ..kernel.exact import ExactNumber, Recount
     from ..kernel.planes import ValueKey
     from ..kernel.run import Emissions
     from .columns import Bools, Ints
@@ -38,7 +38,7 @@ SLOWER: Final = 50
 """So many times slower than a pass of the kernel are Python's integers, event by event."""
 
 
-def counted_again(recount: Recount, emissions: Emissions, again: Bools, unsure: Bools) -> dict[int, list[Number]]:
+def counted_again(recount: Recount, emissions: Emissions, again: Bools, unsure: Bools) -> dict[int, list[ExactNumber]]:
     """The additive planes of some rows, exactly where their measures have to be: integers in those `again`, sums of
     DOUBLE in those that are `unsure`; as `DoubleSums` has them.
     """
@@ -54,7 +54,7 @@ def counted_again(recount: Recount, emissions: Emissions, again: Bools, unsure: 
     if np.count_nonzero(fits) < MANY and not adds.any():
         fits[:] = False
     rows = np.flatnonzero(fits | adds)
-    exact: dict[int, list[Number]] = dict(zip(rows.tolist(), numbers[rows].tolist(), strict=True))
+    exact: dict[int, list[ExactNumber]] = dict(zip(rows.tolist(), numbers[rows].tolist(), strict=True))
     if len(rows):
         integers = [p for p, plane in enumerate(recount.planes.planes, start=1) if whole(plane)]
         for row, found in zip(rows.tolist(), sums.add(rows, integers).tolist(), strict=True):
@@ -69,7 +69,7 @@ def counted_again(recount: Recount, emissions: Emissions, again: Bools, unsure: 
     return exact
 
 
-def _in_long(recount: Recount, emissions: Emissions, row: int) -> list[Number]:
+def _in_long(recount: Recount, emissions: Emissions, row: int) -> list[ExactNumber]:
     numbers = recount.row(int(emissions.groups[row]), int(emissions.windows[row]), float(emissions.planes[row, 0]))
     for own in _double_sums(recount):
         total = numbers[own.total]

@@ -20,7 +20,7 @@ from .sorting import order_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from ..kernel.exact import Number, Recount
+    from ..kernel.exact import ExactNumber, Recount
     from ..kernel.run import Emissions
     from .columns import Bools, Floats, Ints
     from .doubles import Scale
@@ -76,7 +76,7 @@ class DoubleSums:
     unsure_totals: Bools
     unsure: Bools
 
-    def columns(self, exact: Mapping[int, Sequence[Number]]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    def columns(self, exact: Mapping[int, Sequence[ExactNumber]]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """A total and a rest for each row: those of a target in its first row, else 0. Some rows' planes are known
         exactly; in that of the total is then the whole sum, as an integer in units of 2**-UNIT, if it is one.
         """
@@ -87,7 +87,9 @@ class DoubleSums:
             return totals, rests
         return self.targets.of_first_rows(totals), self.targets.of_first_rows(rests)
 
-    def _totals(self, wanted: Ints, exact: Mapping[int, Sequence[Number]]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    def _totals(
+        self, wanted: Ints, exact: Mapping[int, Sequence[ExactNumber]]
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         totals, rests, large = self.totals.copy(), self.rests.copy(), dict[int, Fraction]()
         for target in wanted.tolist():
             rows = [target] if self.targets is None else self.targets.rows(target)
@@ -112,7 +114,7 @@ class DoubleSums:
             return np.array(rows, dtype=np.int64)
         return self.targets.of_rows(np.arange(len(self.totals)))[rows]
 
-    def _parts(self, row: int, exact: Mapping[int, Sequence[Number]]) -> list[Number]:
+    def _parts(self, row: int, exact: Mapping[int, Sequence[ExactNumber]]) -> list[ExactNumber]:
         return [(exact[row] if row in exact else self.planes[row].tolist())[place] for place in self.places]
 
 

@@ -19,7 +19,7 @@ from ..cheap_dataclass import dataclass
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..kernel.exact import Number
+    from ..kernel.exact import ExactNumber
     from .columns import Bools, ExactColumn, Floats, Ints
 
 BITS: Final = 26
@@ -211,7 +211,7 @@ def pair(units: int) -> tuple[float, float]:
     return total, rest if total + rest == total else math.nextafter(rest, 0.0)
 
 
-def in_units(number: Number) -> int:
+def in_units(number: ExactNumber) -> int:
     """A finite sum of doubles as a multiple of 2**-UNIT."""
     above, below = number.as_integer_ratio()
     return above << UNIT - below.bit_length() + 1
@@ -221,7 +221,7 @@ def of_units(units: int) -> Fraction:
     return Fraction(units, _ONE)
 
 
-def add_exactly(numbers: Sequence[Number]) -> Number:
+def add_exactly(numbers: Sequence[ExactNumber]) -> ExactNumber:
     """The sum of exact numbers, among which infinite ones and NaN are as in float arithmetic."""
     special = [n for n in numbers if isinstance(n, float) and not math.isfinite(n)]
     if special:

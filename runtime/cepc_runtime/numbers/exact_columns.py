@@ -29,7 +29,7 @@ from . import doubles
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ..kernel.exact import Number
+    from ..kernel.exact import ExactNumber
     from ..sql.types import DataType
     from .columns import Bools
 
@@ -96,11 +96,11 @@ def _mask(absent: Bools | None, length: int) -> list[bool]:
     return [False] * length if absent is None else absent.tolist()
 
 
-def _special(number: Number) -> bool:
+def _special(number: ExactNumber) -> bool:
     return isinstance(number, float) and not math.isfinite(number)
 
 
-def _converter(type_: DataType, scale: int) -> Callable[[Number], Any]:
+def _converter(type_: DataType, scale: int) -> Callable[[ExactNumber], Any]:
     """From a number to its value in the type; None if it does not fit."""
     unit = 10**scale
     if is_float(type_):

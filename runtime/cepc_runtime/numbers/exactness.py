@@ -20,7 +20,7 @@ from .counted_again import counted_again
 from .double_sums import double_sums
 
 if TYPE_CHECKING:
-    from ..kernel.exact import Number, Recount
+    from ..kernel.exact import ExactNumber, Recount
     from ..kernel.planes import QueryPlanes
     from ..kernel.run import Emissions
     from ..plan.query import Measure, QueryPlan
@@ -106,7 +106,7 @@ def _overflown(recount: Recount, found: SumPlanes, emissions: Emissions) -> Bool
         return np.asarray(lost & ~(planes[:, 0] * length * max(largest, 1.0) < 1e300))
 
 
-def _column(numbers: Floats, plane: int, exact: dict[int, list[Number]], integers: bool) -> ExactColumn:
+def _column(numbers: Floats, plane: int, exact: dict[int, list[ExactNumber]], integers: bool) -> ExactColumn:
     if not exact:
         return _integers(numbers) if integers else numbers
     rows = np.array(list(exact), dtype=np.int64)

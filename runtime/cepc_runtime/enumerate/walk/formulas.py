@@ -48,7 +48,7 @@ class HeldEvent:
         return f"{self.at} {self.variable}"
 
 
-Place = OneOf["later", "earlier", "first", "nowhere", "far"] | HeldEvent
+EventPlace = OneOf["later", "earlier", "first", "nowhere", "far"] | HeldEvent
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +58,18 @@ class Formula:
     """
 
     expression: Expression
-    places: tuple[Place, ...]
+    places: tuple[EventPlace, ...]
 
     @property
     def aggregates(self) -> tuple[Aggregate, ...]:
         return aggregates(self.expression)
 
 
-def name_of(place: Place) -> str:
+def name_of(place: EventPlace) -> str:
     return place.name if isinstance(place, HeldEvent) else place
 
 
-def formula_of(part: Expression, places: Mapping[FieldKey, Place]) -> Formula | None:
+def formula_of(part: Expression, places: Mapping[FieldKey, EventPlace]) -> Formula | None:
     """A part of a condition whose fields are of events in these places; None where it is no formula."""
     own = {places[field.key] for field in _own_fields(part)}
     if "far" in own or not _is_number(part, places):
@@ -92,7 +92,7 @@ def is_real(type_: DataType) -> bool:
     return is_float(type_)
 
 
-def _placed(expression: Expression, places: Mapping[FieldKey, Place]) -> Expression:
+def _placed(expression: Expression, places: Mapping[FieldKey, EventPlace]) -> Expression:
     """With the names of places as variables, but for what is added up."""
     match expression:
         case Field() as field:
@@ -111,7 +111,7 @@ def _own_fields(expression: Expression) -> tuple[Field, ...]:
     return ()
 
 
-def _is_number(part: Expression, places: Mapping[FieldKey, Place]) -> bool:
+def _is_number(part: Expression, places: Mapping[FieldKey, EventPlace]) -> bool:
     """Whether it is computed: what is true is a number, too."""
     if not has_number(part.type):
         return False
@@ -127,7 +127,7 @@ def _is_number(part: Expression, places: Mapping[FieldKey, Place]) -> bool:
     return False
 
 
-def _is_of_one_place(part: Expression, places: Mapping[FieldKey, Place]) -> bool:
+def _is_of_one_place(part: Expression, places: Mapping[FieldKey, EventPlace]) -> bool:
     return not aggregates(part) and len({places[field.key] for field in fields(part)}) <= 1
 
 

@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from ...sql.expression import Expression
     from ...sql.types import DataType
     from ..timeline import Timeline
-    from .formulas import Formula, Place
+    from .formulas import EventPlace, Formula
     from .numbers import NumberRow, NumberRows
     from .states import Walk
     from .tallies import Tallies
@@ -254,7 +254,7 @@ class _OfFormula:
         ]
         return self._compared(operator, sides[0], sides[1], real=False)
 
-    def _place_of(self, part: Expression) -> Place:
+    def _place_of(self, part: Expression) -> EventPlace:
         (name,) = variables(part)
         return next(place for place in self._formula.places if name_of(place) == name)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..checks import Check
     from ..condition import Condition
     from ..pattern import IndexedPositions
-    from .formulas import Place
+    from .formulas import EventPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ def _is_in_every(variable: str | None, condition: Condition) -> bool:
     return variable in condition.eaches or any(name == variable for name, *_ in condition.lasts)
 
 
-def _place(key: FieldKey, condition: Condition, bindings: Bindings, variable: str | None, new: bool) -> Place:
+def _place(key: FieldKey, condition: Condition, bindings: Bindings, variable: str | None, new: bool) -> EventPlace:
     """Which event a field of the condition is of when an event of the variable is read in the state, or none is."""
     name = key.variable
     if name is None or key.places:
@@ -161,7 +161,7 @@ def _place(key: FieldKey, condition: Condition, bindings: Bindings, variable: st
     return HeldEvent(name, "first") if key.at == "first" else "far"
 
 
-def _own_place(key: FieldKey, condition: Condition, bindings: Bindings, new: bool) -> Place:
+def _own_place(key: FieldKey, condition: Condition, bindings: Bindings, new: bool) -> EventPlace:
     """The same of the variable that the event is bound to itself. `new`: tuples with the event are asked for."""
     name = key.variable
     assert name is not None
@@ -179,7 +179,7 @@ def _own_place(key: FieldKey, condition: Condition, bindings: Bindings, new: boo
     return "earlier" if name not in bindings.before else "far"
 
 
-def _test(part: Expression, places: Mapping[FieldKey, Place]) -> PairTest | None:
+def _test(part: Expression, places: Mapping[FieldKey, EventPlace]) -> PairTest | None:
     """A part of a condition as a test; None where it is something else."""
     others = {places[field.key] for field in fields_outside_aggregates(part)} - {"later"}
     compared = comparison(rewrite(part, lambda node: _placed(node, places)))
@@ -191,7 +191,7 @@ def _test(part: Expression, places: Mapping[FieldKey, Place]) -> PairTest | None
     return None
 
 
-def _placed(node: Expression, places: Mapping[FieldKey, Place]) -> Expression:
+def _placed(node: Expression, places: Mapping[FieldKey, EventPlace]) -> Expression:
     if not isinstance(node, Field) or node.key not in places:  # one that an aggregate adds up
         return node
     return Field("later" if places[node.key] == "later" else "earlier", node.column, "each", node.type)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ...sql.expression import Aggregate
     from ..checks import Checks
     from ..guards import Guards
-    from .formulas import Formula, Place
+    from .formulas import EventPlace, Formula
     from .neighbours import Bindings, PairTest
 
 MOST_LETTERS: Final = 62
@@ -108,7 +108,7 @@ class Walk:
                 found |= dict.fromkeys(formulas)
         return tuple(found)
 
-    def letters_of(self, asked: PairTest | Formula, place: Place) -> frozenset[int]:
+    def letters_of(self, asked: PairTest | Formula, place: EventPlace) -> frozenset[int]:
         """The letters of the events that a test or a formula finds in a place."""
         found: set[int] = set()
         sources: set[int] = set()
@@ -131,7 +131,7 @@ class Walk:
                 return frozenset()
         return frozenset(letter for option in into for letter in option.letters)
 
-    def number_of(self, place: Place) -> int:
+    def number_of(self, place: EventPlace) -> int:
         """What stands for the event of a place."""
         match place:
             case "later":
