@@ -118,7 +118,10 @@ def test_bad_records_are_said_with_their_lines_passed_over_or_set_apart(
     assert text.splitlines()[-1] == "3 errors"
     assert [f"{name}:{line}:" in text for line in lines[:3]] == [True] * 3
     assert [f"{name}, line {line}:" in text for line in lines[3:]] == [True] * len(lines[3:])
-    assert "`--skip-bad` passes over records that are no events, `--dead FILE` writes them to a file" in text
+    assert "`run(…, skip_bad=True)` passes over records that are no events, `dead='FILE'` writes them to a file" in text
+    Path("p.cep").write_text(program)
+    typed = CliRunner().invoke(command, ["run", "p.cep", "--events", name]).stderr
+    assert "`--skip-bad` passes over records that are no events, `--dead FILE` writes them to a file" in typed
 
 
 def test_records_that_are_no_text_are_bad_by_themselves() -> None:

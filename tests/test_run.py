@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
+from pyarrow import dataset
 
 import cepc
 from cepc.cli import cepc as command
@@ -857,7 +858,11 @@ class OfAnotherType:
         ({"events": {"t": [1], "x": [1]}}, "reads a stream `t`; there are s; a dict maps streams to their events: `pandas"),
         ({"events": {"x": [1]}}, "`pandas.DataFrame(…)` makes events of columns, as `pyarrow.table(…)` does"),
         ({"events": {"s": {"t": [1], "x": [1]}}}, "not dict: `pandas.DataFrame(…)` makes events of columns"),
-        ({"events": [{"t": 1, "x": 1}]}, "not list: `pandas.DataFrame(…)` makes events of columns"),
+        ({"events": [{"t": 1, "x": 1}]}, "not list: `pyarrow.Table.from_pylist(events)` is a table with a row for each"),
+        ({"events": ({"t": one, "x": 1} for one in [1])}, "not generator: `pyarrow.Table.from_pylist([*events])` is"),
+        ({"events": pa.table({"t": [1], "x": [1]}).to_batches()}, "not list: `pyarrow.Table.from_batches(events)` is"),
+        ({"events": dataset.dataset(pa.table({"t": [1]}))}, "`compiled.run(events.to_table())` reads it first"),
+        ({"events": pd.DataFrame({"t": [1], "x": [1]}).to_records()}, "not recarray: `pandas.DataFrame(events)` is a frame"),
         ({"events": {"other": {"t": [1]}}}, "no query reads a stream `other`; there are s"),
         ({"events": OneColumn()}, "events are a table, and OneColumn is one column"),
         ({"events": OfAnotherType()}, "it has a column of a type that Arrow does not have; convert it"),
@@ -873,6 +878,55 @@ def test_from_python_what_is_given_otherwise_is_told_how(given: dict[str, Any], 
     assert f"{said}|" in f"{caught.value}|" if said.endswith("are s") else said in str(caught.value)
     columns = pd.DataFrame({"t": [1], "x": [1]})
     assert len(compiled.run({"s": columns})["q"]) == len(compiled.run(pd.DataFrame([{"t": 1, "x": 1}]))["q"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("frame", "said"),
+    [
+        (pd.DataFrame({"x": [1]}, pd.to_datetime([1])), "the index of the frame has times: `frame.rename_axis('t')`"),
+        (pd.DataFrame({"x": [1]}), "name the column that says when an event happened, here and in EVENT TIME"),
+        (pd.DataFrame({"t ": [1], "x": [1]}), "blanks around its name: take them out, or write `t `, in backquotes"),
+        (pd.DataFrame({"t": pd.to_datetime([1])}), "if the events have none, take `x` out of the STREAM"),
+    ],
+    ids=["times in an index without a name", "no times", "blanks", "another column"],
+)
+def test_from_python_the_cure_of_a_missing_column_is_of_what_it_is(frame: pd.DataFrame, said: str) -> None:
+    compiled = cepc.compile(ONE.format("x", "INT").replace("t INT", "t TIMESTAMP").replace("UNIT s", ""))
+    with pytest.raises(cepc.DataError) as caught:
+        compiled.run(frame)
+    assert said in caught.value.diagnostics[0].hint
+    if "rename_axis" in said:
+        assert len(compiled.run(frame.rename_axis("t"))["q"]) == 1
+
+
+SHOWN = "t;x\n1;2\n"
+TOO_MANY = "QUERY q RETURN MATCH COUNT(*) AS n PATTERN s+ WITHIN 1 DAY;"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "given", "said"),
+    [
+        ("e.csv", "t,x\n1,a\n", {}, "`run(…, skip_bad=True)` passes over records that are no events, `dead='FILE'` writes"),
+        ("e.csv", SHOWN, {}, "the columns seem to be separated by `;`: `OPTIONS (delimiter = ';')` after FROM"),
+        ("e.csv", SHOWN.encode("utf-16"), {}, "add `OPTIONS (encoding = 'UTF-16')` after FROM"),
+        ("events", "t,x\n1,2\n", {}, "it looks like CSV: add `FROM csv 'PATH'` to the STREAM, and call `run` without a path"),
+        ("e.parquet", "t,x\n1,2\n", {}, "`FROM csv 'PATH'`, `json`, `orc` or `avro` in the STREAM names another format"),
+        ("e.csv", "t,x\n1,2\n", {"dead": "e.csv"}, "name a file outside of the events"),
+        ("e.csv", "t,x\n" + "1,2\n2,3\n3,4\n" * 20, {"most": 2}, "; `most=10000` lets the run go on for longer"),
+    ],
+)  # fmt: skip
+def test_from_python_the_cures_are_arguments_and_clauses_and_no_options_of_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: str | bytes, given: dict[str, Any], said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_bytes(content.encode() if isinstance(content, str) else content)
+    program = ONE.format("x", "INT")
+    program = program[: program.index("QUERY")] + TOO_MANY if "most" in given else program
+    with pytest.raises(cepc.CepcError) as caught:
+        cepc.compile(program).run(name, **given)
+    text = str(caught.value).replace("-->", "")
+    assert said in text
+    assert "--" not in text
 
 
 @pytest.mark.parametrize("session", [None, "spark"])

@@ -11,6 +11,7 @@ from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.enumerate.budget import PARTIAL_MATCHES
 from cepc_runtime.parts.resources import Resources
 
+from .errors import DataError, RunError
 from .wording import many
 
 if TYPE_CHECKING:
@@ -156,6 +157,7 @@ def tables(
 
     from .reading.bad_records import treatment
     from .running.given import by_stream
+    from .running.in_python import in_python
     from .running.local import choose, run, streams_read
     from .running.memory import memory_of
 
@@ -171,15 +173,18 @@ def tables(
     streams = streams_read(program)
     given = by_stream(events, program, streams, [stream.name for stream in streams_read(compiled.program)])
     paths = [os.fspath(one) for one in given.values() if isinstance(one, str | os.PathLike)]
-    bad = treatment(skip_bad=skip_bad, dead=None if dead is None else os.fspath(dead), events=paths)
     resources = Resources(most, cores() if threads is None else threads, memory=memory_of(memory))
     how, several = how_given or _by_argument, len(streams) > 1
-    report = run(
-        program,
-        lambda stream, plan: _load(given.get(stream.name), stream, plan, bad, resources, how(stream.name, several)),
-        compiled.checked.sources,
-        resources=resources,
-    )
+    try:
+        bad = treatment(skip_bad=skip_bad, dead=None if dead is None else os.fspath(dead), events=paths)
+        report = run(
+            program,
+            lambda stream, plan: _load(given.get(stream.name), stream, plan, bad, resources, how(stream.name, several)),
+            compiled.checked.sources,
+            resources=resources,
+        )
+    except (DataError, RunError) as error:
+        raise type(error)(in_python(error.diagnostics), error.sources) from None
     _log(report, compiled.checked.sources)
     return report.tables
 
@@ -188,8 +193,9 @@ def _log(report: Report, sources: Mapping[str, Source]) -> None:
     """What the command says on standard error."""
     if report.warnings:
         from .diagnostics.render import as_text, in_order, render_one
+        from .running.in_python import in_python
 
-        for warning in in_order(report.warnings, sources):
+        for warning in in_order(in_python(report.warnings), sources):
             _LOG.warning("%s", as_text(render_one(warning, sources)).rstrip("\n"))
     if report.dropped:
         _LOG.warning("%s of %s", report.dropped, many(report.read or 0, "event"))

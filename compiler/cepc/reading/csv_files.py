@@ -49,7 +49,7 @@ def problems(file: DataFile, wanted: Wanted) -> list[Diagnostic]:
     if declared and not set(declared) & set(columns):
         return [_no_header(file, columns, declared)]
     found = [
-        messages.missing_column(file.name, name, type_, wanted.stream, columns)
+        messages.missing_column(file.name, name, type_, wanted.stream, columns, wanted.time)
         for name, type_ in wanted.declared
         if name not in columns
     ]

@@ -173,16 +173,27 @@ def no_source(stream: str, form: str | None, titles: Sequence[str], cure: str) -
 # ---- columns ---------------------------------------------------------------------------------------------------------
 
 
-def missing_column(name: str, column: str, type_: DataType, stream: str, have: Sequence[str]) -> Diagnostic:
-    other_case = next((h for h in have if h.lower() == column.lower()), None)
-    near = other_case or nearest(column, have)
-    hint = f"did you mean `{near}`?" if near else f"if the events have none, take `{column}` out of the STREAM"
-    if other_case:
-        hint = f"names are case-sensitive: write `{other_case}` in the STREAM"
+def missing_column(
+    name: str, column: str, type_: DataType, stream: str, have: Sequence[str], time: str | None = None, hint: str = ""
+) -> Diagnostic:
+    """`time` is the event time, if it is known; `hint` is what helps, if more is known than these names."""
+    hint = hint or _for_missing(column, have, time)
     found = f"found are {first_of(have)}" if have else "there are no columns at all"
     return _about(
         "E0706", f"the events have no column `{column}`", name, _declares(stream, column, type_), found, hint=hint
     )
+
+
+def _for_missing(column: str, have: Sequence[str], time: str | None) -> str:
+    if other_case := next((one for one in have if one.lower() == column.lower()), None):
+        return f"names are case-sensitive: write `{other_case}` in the STREAM"
+    if blank := next((one for one in have if one.strip() == column), None):
+        return f"there are blanks around its name: take them out, or write `{blank}`, in backquotes, for `{column}`"
+    if near := nearest(column, have):
+        return f"did you mean `{near}`?"
+    if column == time:
+        return "name the column that says when an event happened, here and in EVENT TIME, or compute it"
+    return f"if the events have none, take `{column}` out of the STREAM"
 
 
 def other_type(name: str, column: str, type_: DataType, found: DataType, stream: str, hint: str = "") -> Diagnostic:

@@ -102,7 +102,7 @@ def _checked(
 ) -> tuple[FoundFiles, Wanted]:
     found = find_files(source)
     encoded = next((name for name, type_ in needed.columns if name == stream.type_column and type_ == STRING), None)
-    wanted = Wanted(stream.name, needed.columns, given.columns, encoded=encoded)
+    wanted = Wanted(stream.name, needed.columns, given.columns, encoded=encoded, time=stream.time_column)
     _check(found.reader, found.files, wanted)
     return found, wanted
 
@@ -433,7 +433,7 @@ def _absent(
     file = next((f for f in files if f.size), files[0])
     have = reader.keys_of(file)
     errors = [
-        messages.missing_column(file.name, name, type_, wanted.stream, have)
+        messages.missing_column(file.name, name, type_, wanted.stream, have, wanted.time)
         for name, type_ in absent
         if name in certain
     ]

@@ -28,7 +28,7 @@ FormatOptions = tuple[tuple[str, str], ...]
 class Wanted:
     """What is read of a file: `columns`; `declared`, which has these and the stream's others, must be there. Not more
     bad records than `most` are looked for, if that is a number. A reader may give the strings of the column `encoded`
-    with a dictionary, and parse text on so many `threads`.
+    with a dictionary, and parse text on so many `threads`. `time` is the event time, if it is known.
     """
 
     stream: str
@@ -37,6 +37,7 @@ class Wanted:
     most: int | None = 1
     encoded: str | None = None
     threads: int = 1
+    time: str | None = None
 
     def without(self, names: Collection[str]) -> Wanted:
         """What is left to read where some columns come from elsewhere."""

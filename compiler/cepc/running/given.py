@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -76,16 +76,16 @@ def read_given(events: Any, stream: StreamPlan, given: StreamInput, bad: Treatme
             "events are a DataFrame of Spark: `compiled.spark(events)` answers the queries there, and "
             "`compiled.run(events.toArrow())` here"
         )
-    table = _from_frame(events, stream.name, given.columns) if is_frame(events) else events
+    table = _from_frame(events, stream, given.columns) if is_frame(events) else events
     if not isinstance(table, pa.Table):
         if not hasattr(table, "__arrow_c_stream__"):
             what = type(events).__name__
-            cure = f": {_OF_COLUMNS}" if isinstance(events, Mapping | list) else ""
-            cure = f": {_COMPUTED}" if what == "LazyFrame" else cure
-            raise NoEventsError(f"events are a pyarrow table, a pandas frame, or a path; not {what}{cure}")
+            cure = _made_of(events)
+            of_it = f": {cure}" if cure else ""
+            raise NoEventsError(f"events are a pyarrow table, a pandas frame, or a path; not {what}{of_it}")
         table = _from_stream(table)
     needed = given.needed([name for name, _ in stream.given])
-    wanted = Wanted(stream.name, needed.columns, given.columns)
+    wanted = Wanted(stream.name, needed.columns, given.columns, time=stream.time_column)
     problems = check_schema("", table.schema, wanted)
     if problems:
         raise DataError(problems)
@@ -95,8 +95,26 @@ def read_given(events: Any, stream: StreamPlan, given: StreamInput, bad: Treatme
     return replace(read, warnings=(*read.warnings, *cut))
 
 
-_COMPUTED: Final = "`compiled.run(events.collect())` has polars compute it first"
+_MADE: Final = {
+    "LazyFrame": "`compiled.run(events.collect())` has polars compute it first",
+    "DuckDBPyConnection": "`compiled.run(connection.sql('…'))` is of a relation",
+    "recarray": "`pandas.DataFrame(events)` is a frame with its columns",
+}
+"""What makes events of an object, by the name of its class."""
 _OF_COLUMNS: Final = "`pandas.DataFrame(…)` makes events of columns, as `pyarrow.table(…)` does"
+
+
+def _made_of(events: Any) -> str:
+    """What makes events of it; "" where that is not known."""
+    if hasattr(events, "to_table"):  # a dataset of pyarrow's, a scanner
+        return "`compiled.run(events.to_table())` reads it first"
+    if isinstance(events, list) and events and hasattr(events[0], "schema"):
+        return "`pyarrow.Table.from_batches(events)` is a table of its batches"
+    if isinstance(events, list) and events and isinstance(events[0], Mapping):
+        return "`pyarrow.Table.from_pylist(events)` is a table with a row for each"
+    if isinstance(events, Iterator):
+        return "`pyarrow.Table.from_pylist([*events])` is a table with a row for each dict that it gives"
+    return _MADE.get(type(events).__name__, _OF_COLUMNS if isinstance(events, Mapping | list) else "")
 
 
 def _from_stream(events: Any) -> Any:
@@ -122,19 +140,32 @@ def with_index(frame: Any) -> Any:
     return frame.reset_index(level=names) if names else frame
 
 
-def _from_frame(frame: Any, stream: str, declared: ColumnTypes) -> Any:
+def _from_frame(frame: Any, stream: StreamPlan, declared: ColumnTypes) -> Any:
     """The declared columns of a frame: what is missing there is null, NaN included."""
     import pyarrow as pa
 
     if not {name for name, _ in declared} <= {*frame.columns}:
         frame = with_index(frame)
     names = [str(name) for name in frame.columns]
-    problems = [missing_column("", name, type_, stream, names) for name, type_ in declared if name not in names]
+    problems = [
+        missing_column("", name, type_, stream.name, names, stream.time_column, _in_the_index(frame, name, stream))
+        for name, type_ in declared
+        if name not in names
+    ]
     problems += [twice("", name) for name, _ in declared if names.count(name) > 1]
     if problems:
         raise DataError(problems)
     columns = {name: frame.iloc[:, names.index(name)] for name, _ in declared}  # whatever is the name in the frame
-    return pa.table({name: from_series(columns[name], name, type_, stream) for name, type_ in declared})
+    return pa.table({name: from_series(columns[name], name, type_, stream.name) for name, type_ in declared})
+
+
+def _in_the_index(frame: Any, column: str, stream: StreamPlan) -> str:
+    """What gives the column its values, where it is the event time and the index has times without a name."""
+    import pandas as pd
+
+    if column != stream.time_column or frame.index.name is not None or not isinstance(frame.index, pd.DatetimeIndex):
+        return ""
+    return f"the index of the frame has times: `frame.rename_axis({column!r})` gives it that name"
 
 
 def to_frame(table: Any) -> Any:
