@@ -276,6 +276,8 @@ MISTAKES: list[tuple[str, ExpressionContext, list[str]]] = [
     ("FIRST(RUNNING SUM(b.i)) > 1", C, ["E0313"]),
     ("LAG(FIRST(b.i)) > 1", C, ["E0335"]),
     ("explode(ar)", E, ["E0310"]),
+    ("exists(s)", E, ["E0310"]),
+    ("filter(ar, i)", E, ["E0310"]),
     ("skewness(b.i)", A, ["E0311"]),
     ("COLLECT(b.i)", A, ["E0311"]),
     ("COUNT(DISTINCT b.i)", A, ["E0312"]),

@@ -935,6 +935,25 @@ def test_from_python_sql_without_a_session_says_how_to_begin_one(session: object
         cepc.sql(session, "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY at PATTERN (A) DEFINE A AS A.x > 1)")
 
 
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        ("SUM(s.x)", "declare the column of its type, or write `TRY_CAST(x AS DOUBLE)`, which is null there"),
+        ("SUM(TRY_CAST(s.x AS DOUBLE))", ""),
+        ("SUM(CAST(s.x AS INT))", "TRY_CAST gives null there"),
+    ],
+)
+def test_the_cure_of_a_text_that_is_no_number_is_of_a_cast_only_where_one_is_written(returned: str, said: str) -> None:
+    program = ONE.format("x", "STRING").replace("MATCH s.`x`", returned)
+    events = pa.table({"t": pa.array([1, 2], pa.int32()), "x": ["1", "one"]})
+    if not said:
+        assert cepc.compile(program).run(events)["q"].column("x").to_pylist() == [1.0, None]
+        return
+    with pytest.raises(cepc.RunError, match="'one' cannot be read as") as caught:
+        cepc.compile(program).run(events)
+    assert caught.value.diagnostics[0].hint == said
+
+
 def test_from_python_exact_numbers() -> None:
     program = """
     STREAM s (t INT, kind STRING, x DECIMAL(38,2)) EVENT TIME t EVENT TYPE kind IN ('A');

@@ -104,6 +104,7 @@ _REASONS = {
     "aggregate": f"a query aggregates the events of its matches by {', '.join(_COUNTED[:-1])} and {_COUNTED[-1]} alone",
     "window": "a query's windows are given by WITHIN, SLIDE and OFFSET",
     "generator": "an expression has one value",
+    "higher-order": "it takes a function, `x -> …`, which an expression cannot hold",
     "nondeterministic": "an expression must have the same value each time",
 }
 

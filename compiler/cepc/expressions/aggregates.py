@@ -25,6 +25,7 @@ from cepc_runtime.sql.expression import (
 from cepc_runtime.sql.functions.coercion import INTERVALS, NUMERIC, cast_to, describe, implicit_type
 from cepc_runtime.sql.types import (
     BIGINT,
+    BOOLEAN,
     DOUBLE,
     FLOAT,
     NULL,
@@ -214,7 +215,8 @@ def aggregate(site: CallSite, call: ast.Call, function: AggregateFunction) -> Ex
     least = 2 if function.by else 1
     if len(call.arguments) != least:
         usage = f"{name}(x, y)" if function.by else f"{name}(x)"
-        return say.argument_count(call.span, usage, least, least, len(call.arguments))
+        hint = "write `COUNT(*)`" if usage == "COUNT(x)" and not call.arguments else ""
+        return say.argument_count(call.span, usage, least, least, len(call.arguments), hint)
     of_all = site.scope.of_all_events(call.arguments) if site.context.is_match else None
     scope = (of_all or site.scope) if site.context.is_match else None
     typed = [site.argument(name, argument, scope) for argument in call.arguments]
@@ -356,7 +358,8 @@ def _argument(
         case "what can be added":
             type_ = implicit_type(typed.type, (NUMERIC, INTERVALS))
             if type_ is None:
-                return say.wrong_argument(written.span, name, describe((NUMERIC, INTERVALS)), typed.type)
+                hint = f"write `{name}(CASE WHEN … THEN 1 ELSE 0 END)`" if typed.type == BOOLEAN else ""
+                return say.wrong_argument(written.span, name, describe((NUMERIC, INTERVALS)), typed.type, hint)
             return cast_to(typed, type_)
         case "exact numbers" if not has_exact_squares(typed.type):
             return say.no_exact_squares(written.span, name, typed.type)

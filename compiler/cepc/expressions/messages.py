@@ -61,7 +61,7 @@ def form_with_unit(span: Span, name: str, unit: str, cure: str) -> Diagnostic:
     )
 
 
-def argument_count(span: Span, usage: str, least: int, most: int | None, given: int) -> Diagnostic:
+def argument_count(span: Span, usage: str, least: int, most: int | None, given: int, hint: str = "") -> Diagnostic:
     if most is None:
         wanted = f"at least {many(least, 'argument')}"
     elif least == most:
@@ -73,6 +73,7 @@ def argument_count(span: Span, usage: str, least: int, most: int | None, given: 
         "wrong number of arguments",
         span,
         f"`{usage}` requires {wanted}; {given} given" if given else f"`{usage}` requires {wanted}; none given",
+        hint=hint,
     )
 
 
@@ -124,16 +125,19 @@ def not_scalar(span: Span, name: str, kind: str) -> Diagnostic:
     why = {
         "window": "a window function looks at neighbouring rows, and events are related by PATTERN instead",
         "generator": "a function that makes several rows of one has no place in an expression",
+        "higher-order": "it takes a function, `x -> …`, which an expression cannot hold",
     }[kind]
+    others = {
+        "window": "`PREV(v).x`, `FIRST(v).x` and `LAST(v).x` give values of other events of the match",
+        "higher-order": FUNCTIONS.get(name.upper(), "compute it where the events are made, as a column of theirs"),
+    }
     return Diagnostic(
         "E0310",
         f"the {kind} function `{name}` is not allowed",
         span,
         "no function of values",
         notes=(why,),
-        hint="`PREV(v).x`, `FIRST(v).x` and `LAST(v).x` give values of other events of the match"
-        if kind == "window"
-        else "",
+        hint=others.get(kind, ""),
     )
 
 

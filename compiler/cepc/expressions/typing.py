@@ -453,8 +453,9 @@ class Typer:
             joins = what == "`+`" and all(t == STRING for t in types)
             hint = "texts are joined by `||`: `a || b`" if joins else hint_for(arguments, build)
             return self.keep(say.wrong_operands(e.span, what, built.expected, types, hint))
-        wrong = built.argument
-        return self.keep(say.wrong_argument(operands[wrong].span, what, built.expected, arguments[wrong].type))
+        wrong = arguments[built.argument].type
+        hint = "a regular expression is matched by RLIKE: `x RLIKE 'a.*'`" if (what, wrong) == ("`~`", STRING) else ""
+        return self.keep(say.wrong_argument(operands[built.argument].span, what, built.expected, wrong, hint))
 
     def _checked(
         self, built: Expression | Diagnostic, arguments: tuple[Expression, ...], operands: Sequence[ast.Expression]

@@ -312,7 +312,9 @@ def results_said(queries: Iterable[model.Query], sources: Mapping[str, Source]) 
     except TooManyPartialMatchesError as error:
         problem = messages.too_many_matches(error, places[error.query])
     except EvaluationError as error:
-        problem = messages.no_value(error, written_in(places[error.query], sources, error.expression))
+        casts = any("CAST" in source.text.upper() for source in sources.values())
+        place = written_in(places[error.query], sources, error.expression)
+        problem = messages.no_value(error, place, casts=casts)
     except WindowEdgeError as error:
         problem = messages.edge_overflow(error, places[error.query])
     raise RunError([problem], sources)

@@ -50,13 +50,18 @@ def too_many_matches(error: TooManyPartialMatchesError, place: Span) -> Diagnost
     )  # fmt: skip
 
 
-def no_value(error: EvaluationError, place: Span) -> Diagnostic:
+def no_value(error: EvaluationError, place: Span, *, casts: bool = True) -> Diagnostic:
+    """`casts`: somebody may have written a CAST that fails; else a text stands where another type is needed."""
     from cepc_runtime.sql.evaluate.errors import SparkOnlyError
 
     where = f" in `{error.expression}`" if error.expression else ""
     of_a_value = "it happened for a value of these events, as in Spark's ANSI mode"
-    notes = () if isinstance(error, SparkOnlyError) else (of_a_value,)
-    return Diagnostic("E0804", f"{error.reason}{where}", place, notes=notes, hint=error.hint)
+    notes = [] if isinstance(error, SparkOnlyError) else [of_a_value]
+    hint = error.hint
+    if error.function == "cast" and not casts:
+        notes.append("a text that stands for another type is read as one of it, as if CAST were written")
+        hint = f"declare the column of its type, or write `TRY_{error.expression}`, which is null there"
+    return Diagnostic("E0804", f"{error.reason}{where}", place, notes=tuple(notes), hint=hint)
 
 
 def edge_overflow(error: WindowEdgeError, place: Span) -> Diagnostic:

@@ -42,6 +42,7 @@ def select(spot: Spot) -> Diagnostic | None:
         return Diagnostic(
             "E0112", "window functions are not allowed", spot.span(), "no OVER in a query",
             notes=("a query's windows are given by WITHIN, SLIDE and OFFSET, and hold for the whole query",),
+            hint="leave OVER out: an aggregate is of the events of a match, `LAG(v.x)` of those that agree on `[ ]`",
         )  # fmt: skip
     for offset in (0, -1, 1):
         if spot.word(offset) == "SELECT" and spot.text(offset - 1) == "(":
@@ -237,11 +238,23 @@ def method(spot: Spot) -> Diagnostic | None:
     if end is None or spot.tokens[first].kind not in ("WORD", "QUOTED"):
         return None
     text = spot.source.text
-    operand = text[spot.tokens[first].start : spot.tokens[spot.at - 3].end]
+    accessor = spot.word(-3) in _ACCESSORS and spot.text(-4) == "."
+    operand = text[spot.tokens[first].start : spot.tokens[spot.at - (5 if accessor else 3)].end]
     rest = text[spot.tokens[spot.at].end : spot.tokens[end].start].strip()
     cure = f"{spot.text(-1).upper()}({', '.join([operand, rest] if rest else [operand])})"
+    if (of_pandas := _METHODS.get(spot.word(-1))) is not None:
+        cure = of_pandas.format(operand, rest.strip("[]"))
     span = spot.span(first - spot.at, end - spot.at)
     return wrong(span, "a function behind a dot", "a function stands before what it is of", f"write `{cure}`", cure)
+
+
+_ACCESSORS = frozenset({"STR", "DT"})
+"""What stands in pandas between a column and a method."""
+_METHODS = {
+    "ISIN": "{} IN ({})", "ISNA": "{} IS NULL", "ISNULL": "{} IS NULL", "NOTNA": "{} IS NOT NULL",
+    "NOTNULL": "{} IS NOT NULL", "MATCH": "{} RLIKE {}", "MATCHES": "{} RLIKE {}", "EQUALS": "{} = {}", "EQ": "{} = {}",
+}  # fmt: skip
+"""Methods of pandas and of Java that are operators here."""
 
 
 def second_duration(spot: Spot) -> Diagnostic | None:

@@ -83,6 +83,13 @@ FOREIGN: Final = (
     Foreign("SEQUENCE (", "events in order are written `SEQ({inside})`", _PATTERN, anywhere=True, instead="SEQ("),
     Foreign("^", "leave it out: a match may begin with any event", _PATTERN),
     Foreign("{ -", "leave `{{-` and `-}}` out: RETURN says what a row shows", _PATTERN),
+    Foreign(
+        "FILTER (", "the condition stands in the aggregate: `COUNT(CASE WHEN v.x > 3 THEN 1 END)`, "
+        "`SUM(CASE WHEN v.x > 3 THEN v.x END)`", ("RETURN", "HAVING"),
+    ),
+    Foreign(
+        "SIMILAR TO", "write `RLIKE 'a.*'`, with a regular expression, or `LIKE 'a%'`", ("RETURN", "WHERE", "HAVING")
+    ),
     Foreign("WITHIN INTERVAL", "write `WITHIN {duration}`"),
     Foreign("SKIP FOR INTERVAL", "write `AFTER MATCH SKIP FOR {duration}`"),
     # ---- Flink's library
@@ -152,6 +159,14 @@ FUNCTIONS: Final = {
     "ALL": "`x > ALL (a, b)` is `x > GREATEST(a, b)`, and `x < ALL (a, b)` is `x < LEAST(a, b)`",
     "ANY": "`x = ANY (a, b)` is `x IN (a, b)`, `x > ANY (a, b)` is `x > LEAST(a, b)`",
     "SOME": "`x = SOME (a, b)` is `x IN (a, b)`, `x > SOME (a, b)` is `x > LEAST(a, b)`",
+    "EXISTS": "`v.x IS NOT NULL` asks whether there is a value, `COUNT(v) > 0` whether the match has an event of v",
+    "ISNA": "write `x IS NULL`",
+    "NOTNA": "write `x IS NOT NULL`",
+    "NOTNULL": "write `x IS NOT NULL`",
+    "STR": "write `CAST(x AS STRING)`",
+    "NUNIQUE": "write `COUNT(DISTINCT v.x)`, in `RETURN MATCH …`",
+    "COUNT_IF": "write `COUNT(CASE WHEN v.x > 3 THEN 1 END)`",
+    "COUNTIF": "write `COUNT(CASE WHEN v.x > 3 THEN 1 END)`",
     "PRIOR": "the event before is `LAG(v.x)`, that of the same variable `PREV(v).x`, in WHERE",
 }
 """By the name in upper case."""

@@ -4,60 +4,78 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from .common import wrong
+from .common import CLAUSE_STARTS, closed_by, wrong
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from ..diagnostic import Diagnostic
     from ..spot import Spot
 
-_OPERATORS: Final = {"=<": "<=", "=>": ">=", "=!": "<>", "><": "<>", "~": "RLIKE"}
+_OPERATORS: Final = {
+    "=<": "<=", "=>": ">=", "=!": "<>", "><": "<>", "===": "=", "!==": "<>", "~": "RLIKE", "!~": "NOT RLIKE",
+    "//": "DIV",
+}  # fmt: skip
 _WORD_OPERATORS: Final = {"MOD": "%", "MATCHES": "RLIKE"}
 _CALLS: Final = {"CONTAINS": "contains", "STARTSWITH": "startswith", "ENDSWITH": "endswith"}
 """Words that stand between two texts elsewhere, and are functions here."""
+_MARKS: Final = {"??": "COALESCE", "?:": "COALESCE", "**": "POWER"}
+"""The same of two marks."""
 
 _CONDITIONS: Final = ("WHERE", "HAVING", "RETURN")
 
 
 def operator(spot: Spot) -> Diagnostic | None:
-    """`a =< b`, `a => b`, `a MOD 2`, `a ~ 'x'`, `a MATCHES 'x'`."""
+    """`a =< b`, `a => b`, `a MOD 2`, `a ~ 'x'`, `a !~ 'x'`, `a MATCHES 'x'`."""
     if spot.clause not in _CONDITIONS:
         return None
-    for first in (0, -1):
-        if first == -1 and spot.span(-1).end != spot.span().start:
+    for first, last in ((0, 1), (0, 0), (-1, 0)):
+        if first != last and spot.span(first).end != spot.span(last).start:
             continue
-        span = spot.span(first, 0)
+        if (spot.text(), last) == ("/", 1):
+            continue  # a comment: no value is before it
+        span = spot.span(first, last)
         written = spot.source.text[span.start : span.end]
-        cure = _OPERATORS.get(written) or (_WORD_OPERATORS.get(written.upper()) if first == 0 else None)
+        cure = _OPERATORS.get(written) or (_WORD_OPERATORS.get(written.upper()) if first == last else None)
         if cure is not None:
-            return wrong(span, f"`{written}` is no operator", "said in another way here", f"write `{cure}`", cure)
+            more = ", or `FLOOR(x / y)` of numbers with a fraction; a comment begins with `--`" if cure == "DIV" else ""
+            return wrong(span, f"`{written}` is no operator", "said in another way here", f"write `{cure}`{more}", cure)
     return None
 
 
 def call(spot: Spot) -> Diagnostic | None:
-    """`a.name CONTAINS 'x'`, `a.x ?? 0`, `a.x ?: 0`."""
-    if spot.clause not in _CONDITIONS:
+    """`a.name CONTAINS 'x'`, `a.name NOT CONTAINS 'x'`, `a.x ?? 0`, `a.x ?: 0`, `a.x ** 2`."""
+    called = _called(spot) if spot.clause in _CONDITIONS else None
+    if called is None:
         return None
-    mark = spot.text() + spot.text(1)
-    if mark in ("??", "?:") and spot.span().end == spot.span(1).start:
-        function, last, written = "COALESCE", 1, mark
-    elif spot.word() in _CALLS and not spot.at_end:
-        function, last, written = _CALLS[spot.word()], 0, spot.text()
-    else:
-        return None
-    first, end = _operand_before(spot), _operand_behind(spot, last + 1)
+    function, start, last = called
+    first, end = _operand_before(spot, start - 1), _operand_behind(spot, last + 1)
+    text, tokens = spot.source.text, spot.tokens
+    written = text[tokens[spot.at + start].start : tokens[spot.at + last].end]
     title, label = f"`{written}` is no operator", "a function does this here"
     if first is None or end is None:
-        return wrong(spot.span(0, last), title, label, f"write `{function}(x, y)`")
-    text, tokens = spot.source.text, spot.tokens
-    before = text[tokens[spot.at + first].start : tokens[spot.at - 1].end]
+        return wrong(spot.span(start, last), title, label, f"write `{function}(x, y)`")
+    before = text[tokens[spot.at + first].start : tokens[spot.at + start - 1].end]
     behind = text[tokens[spot.at + last + 1].start : tokens[spot.at + end].end]
     cure = f"{function}({before}, {behind})"
     return wrong(spot.span(first, end), title, label, f"write `{cure}`", cure)
 
 
-def _operand_before(spot: Spot) -> int | None:
-    """How far from here the name before, with dots in it, begins."""
-    first = -1
+def _called(spot: Spot) -> tuple[str, int, int] | None:
+    """The function that is written as an operator here, and how far from here this begins and ends."""
+    for first in (0, -1):
+        mark = spot.text(first) + spot.text(first + 1)
+        if mark in _MARKS and spot.span(first).end == spot.span(first + 1).start:
+            return _MARKS[mark], first, first + 1
+    if spot.at_end or spot.word() not in _CALLS:
+        return None
+    negated = spot.word(-1) == "NOT"
+    return f"NOT {_CALLS[spot.word()]}" if negated else _CALLS[spot.word()], -1 if negated else 0, 0
+
+
+def _operand_before(spot: Spot, last: int) -> int | None:
+    """How far from here the name begins, with dots in it, that ends so far from here."""
+    first = last
     while spot.is_name(first) and spot.text(first - 1) == "." and spot.is_name(first - 2):
         first -= 2
     return first if spot.is_name(first) else None
@@ -75,12 +93,86 @@ def _operand_behind(spot: Spot, first: int) -> int | None:
 
 
 def value_in(spot: Spot) -> Diagnostic | None:
-    """`a.name IN 'x'`."""
-    if spot.word(-1) != "IN" or spot.token is None or spot.token.kind not in ("NUMBER", "STRING"):
+    """`a.name IN 'x'`, `a.name IN ['x', 'y']`."""
+    if spot.word(-1) != "IN" or spot.token is None:
         return None
-    cure = f"({spot.text()})"
     label = "values stand in `( )` behind IN"
-    return wrong(spot.span(), "IN without brackets", label, f"write `IN {cure}`", cure)
+    if spot.token.kind in ("NUMBER", "STRING"):
+        cure = f"({spot.text()})"
+        return wrong(spot.span(), "IN without brackets", label, f"write `IN {cure}`", cure)
+    end = closed_by(spot.tokens, spot.at) if spot.text() in ("[", "{") else None
+    if end is None:
+        return None
+    cure = f"({spot.source.text[spot.token.end : spot.tokens[end].start]})"
+    return wrong(spot.span(0, end - spot.at), f"`{spot.text()}` behind IN", label, f"write `IN {cure}`", cure)
+
+
+def none_as_null(spot: Spot) -> Diagnostic | None:
+    """`a.name IS None`, `a.name IS NOT None`."""
+    if spot.word() not in ("NONE", "NIL") or spot.word(-1) not in ("IS", "NOT"):
+        return None
+    return wrong(spot.span(), f"`{spot.text()}` is no value", "what is not there is NULL", "write `NULL`", "NULL")
+
+
+def between_of_two(spot: Spot) -> Diagnostic | None:
+    """`a.x BETWEEN (1, 2)`."""
+    opened = spot.open_bracket
+    if spot.text() != "," or not opened or spot.tokens[opened - 1].upper != "BETWEEN":
+        return None
+    end = closed_by(spot.tokens, opened)
+    if end is None:
+        return None
+    text = spot.source.text
+    least = text[spot.tokens[opened].end : spot.span().start].strip()
+    most = text[spot.span().end : spot.tokens[end].start].strip()
+    span = spot.span(opened - spot.at, end - spot.at)
+    cure = f"{least} AND {most}"
+    return wrong(span, "`( )` behind BETWEEN", "AND stands between the two", f"write `BETWEEN {cure}`", cure)
+
+
+def question(spot: Spot) -> Diagnostic | None:
+    """`a.x > 3 ? 'high' : 'low'`."""
+    if spot.text() != "?" or spot.text(1) in ("?", ":") or spot.clause not in _CONDITIONS:
+        return None
+    title, label = "`?` is no operator", "said in another way here"
+    colon = _ends(spot, spot.at + 1, (":",))
+    end = None if colon is None else _ends(spot, colon + 1, ("AS", ",", *CLAUSE_STARTS))
+    start = _begins(spot)
+    if colon is None or end is None or start is None:
+        return wrong(spot.span(), title, label, "write `CASE WHEN condition THEN x ELSE y END`")
+    text, tokens = spot.source.text, spot.tokens
+    parts = [
+        text[tokens[a].start : tokens[b - 1].end] for a, b in ((start, spot.at), (spot.at + 1, colon), (colon + 1, end))
+    ]
+    cure = "CASE WHEN {} THEN {} ELSE {} END".format(*parts)
+    return wrong(spot.span(start - spot.at, end - 1 - spot.at), title, label, f"write `{cure}`", cure)
+
+
+def _begins(spot: Spot) -> int | None:
+    """The token with which the expression before here begins; None where it may be a part of a longer condition."""
+    if spot.open_bracket is not None:
+        return spot.open_bracket + 1
+    if spot.clause != "RETURN":
+        return None
+    start = spot.at
+    while spot.tokens[start - 1].text != "," and spot.tokens[start - 1].upper not in ("RETURN", "MATCH", "EACH"):
+        start -= 1
+    return start
+
+
+def _ends(spot: Spot, start: int, words: Collection[str]) -> int | None:
+    """The first token from there on that is one of the words, or closes a bracket that is open there; the end of the
+    statement. None where there are no tokens before it.
+    """
+    end = start
+    while end < len(spot.tokens):
+        token = spot.tokens[end]
+        if token.text in (")", "]") or (token.upper or token.text) in words:
+            break
+        closed = closed_by(spot.tokens, end) if token.text in ("(", "[") else end
+        end = len(spot.tokens) if closed is None else closed + 1
+    stands = end < len(spot.tokens) and (spot.tokens[end].upper or spot.tokens[end].text) in words
+    return end if end > start and (stands or ":" not in words) else None
 
 
 def underscore_in_number(spot: Spot) -> Diagnostic | None:

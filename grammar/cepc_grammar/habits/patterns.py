@@ -119,6 +119,11 @@ def pattern_operators(spot: Spot) -> Diagnostic | None:
     if token is None or spot.clause != "PATTERN":
         return None
     text = token.text
+    if text == "~":
+        return wrong(spot.span(), "`~` cannot stand here", "said in another way here", "write NOT")
+    if text + spot.text(1) in (".*", ".+") or (text == "*" and spot.text(-1) in (",", "(")):
+        hint = "leave it out: between two events any others may come; an event of any type is `ANY`"
+        return wrong(spot.span(0, int(text == ".")), "what may come between", "no event is named here", hint)
     if text in ("|", "||", "&", "&&"):
         word = "OR" if "|" in text else "AND"
         return wrong(

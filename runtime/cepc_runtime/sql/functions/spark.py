@@ -15,7 +15,7 @@ from ..types import BIGINT, DATE, TIMESTAMP, DataType, from_text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-FunctionKind = Literal["scalar", "aggregate", "window", "generator", "nondeterministic"]
+FunctionKind = Literal["scalar", "aggregate", "window", "generator", "higher-order", "nondeterministic"]
 
 
 @dataclass(frozen=True, slots=True)
