@@ -158,6 +158,26 @@ def test_wrong_results(title: str, returns: str, clauses: str, expected: list[st
     assert [c for c in codes(text) if c[0] == "E"] == expected, title
 
 
+@pytest.mark.parametrize(
+    ("returns", "clauses", "said"),
+    [
+        ("k, x, kind, COUNT(*) AS n", "", ["GROUP BY k, x, kind"] * 3),
+        ("k, kind, x + 1 AS y, COUNT(*) AS n", "GROUP BY k", ["GROUP BY k, kind, x"] * 2),
+        ("x, MAX(a.y) AS y, COUNT(*) AS n", "HAVING kind = 'A'", ["GROUP BY x", "GROUP BY x, kind"]),
+    ],
+)
+def test_the_cure_of_a_column_that_makes_no_groups_has_all_such_columns(
+    returns: str, clauses: str, said: list[str]
+) -> None:
+    text = query_text("SEQ(A a, C c)", returns=returns, clauses=clauses, within="9 s SLIDE 1 s")
+    errors = [one for one in check_text(text).errors if one.code == "E0503"]
+    assert [one.hint for one in errors] == [
+        f"aggregate it, or add `{one}`: all events of a match then agree on it" for one in said
+    ]
+    if not clauses:
+        assert check_text(text.replace("WITHIN", f"{said[0]} WITHIN")).ok
+
+
 WRONG_WINDOWS = [
     ("SLIDE in a match query", "MATCH *", "9 s SLIDE 1 s", ["E0505"]),
     ("SLIDE with an aggregate that is refused", "skewness(A.x) AS n", "9 s SLIDE 1 s", ["E0311"]),

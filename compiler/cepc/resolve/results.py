@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
@@ -67,6 +68,7 @@ class Surroundings:
     stream: KnownStream | None
     labels: Mapping[str, str]
     each: bool
+    ungrouped: tuple[str, ...] = ()
 
     @property
     def shared(self) -> frozenset[str]:
@@ -96,6 +98,7 @@ def results(query: ast.Query, around: Surroundings) -> tuple[Returned | None, li
     if problems:
         return None, problems
     problems = [*_unknown_labels(query), *_numbers(query, around.kind)]
+    around = replace(around, ungrouped=_ungrouped(query, around))
     returns_events = isinstance(query.returns.items[0].expression, ast.Star) and not around.each
     outputs: list[model.Output] = []
     columns: list[_Column] = []
@@ -130,6 +133,17 @@ def results(query: ast.Query, around: Surroundings) -> tuple[Returned | None, li
     if not complete or (query.having is not None and having is None):
         return None, problems
     return Returned(tuple(outputs), having, returns_events), problems
+
+
+def _ungrouped(query: ast.Query, around: Surroundings) -> tuple[str, ...]:
+    """The columns that stand bare in RETURN, outside aggregates, and not in GROUP BY."""
+    if around.kind != "aggregate" or around.stream is None:
+        return ()
+    nodes = [node for item in query.returns.items for node in walk(item.expression)]
+    of_aggregates = {id(part) for node in nodes if _is_aggregate(node) for part in walk(node)}
+    outside = [node for node in nodes if isinstance(node, ast.Reference) and id(node) not in of_aggregates]
+    names = [node.parts[0].text for node in outside if around.names.split(node) is None]
+    return tuple(dict.fromkeys(name for name in names if name in around.stream.columns and name not in around.shared))
 
 
 def _every_column(stream: KnownStream | None) -> list[model.Output]:
@@ -203,7 +217,16 @@ def _typed(
         shared = None if each else around.shared | failed | frozenset(aliases or ())
         return None, list(check_structure(expression, around.names, shared, around.kind))
     reported = around.partition.wrong | failed
-    scope = PatternScope(around.names, around.stream, around.shared, around.kind, aliases, reported, each=each)
+    scope = PatternScope(
+        around.names,
+        around.stream,
+        around.shared,
+        around.kind,
+        aliases,
+        reported,
+        each=each,
+        ungrouped=around.ungrouped,
+    )
     if is_reported(expression, scope):
         return None, []
     if aliases is not None:

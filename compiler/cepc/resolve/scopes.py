@@ -98,7 +98,7 @@ class PatternScope:
     `shared` are the columns that may stand bare, None for all of them; in RETURN EACH these are all that every stream
     has. `columns` are the result columns that HAVING may name, None elsewhere. `reported` are names that have their
     error already. `others` learns of which other events columns are asked for. `returned` are result columns that only
-    HAVING may name.
+    HAVING may name. `ungrouped` are columns that RETURN names and GROUP BY does not.
     """
 
     names: Names
@@ -110,6 +110,7 @@ class PatternScope:
     others: Others = field(default_factory=lambda: Others(()))
     each: bool = False
     returned: frozenset[str] = frozenset()
+    ungrouped: tuple[str, ...] = ()
 
     def of_all_events(self, arguments: Sequence[ast.Expression]) -> PatternScope | None:
         mentioned = (reference for argument in arguments for reference in references(argument))
@@ -200,7 +201,7 @@ class PatternScope:
             return None
         shared = sorted(self.shared)
         if self.result == "aggregate":
-            return say_clause.not_grouped(column, shared)
+            return say_clause.not_grouped(column, shared, self.ungrouped)
         names = list(self.names.variables) if self.result is None else self.names.positive
         return say.bare_column(
             column,

@@ -39,13 +39,14 @@ def reserved_column(name: str, span: Span, kind: str) -> Diagnostic:
     )
 
 
-def not_grouped(column: ast.Name, grouped: Sequence[str]) -> Diagnostic:
+def not_grouped(column: ast.Name, grouped: Sequence[str], returned: Sequence[str] = ()) -> Diagnostic:
+    """`returned` are all the columns that RETURN has outside aggregates and that are not in GROUP BY, in its order."""
     by = (
         f"groups are by {', '.join(f'`{g}`' for g in grouped)}"
         if grouped
         else "without GROUP BY all matches are one group"
     )
-    group_by = f"GROUP BY {', '.join((*grouped, column.text))}"
+    group_by = f"GROUP BY {', '.join(dict.fromkeys((*grouped, *returned, column.text)))}"
     return Diagnostic(
         "E0503",
         f"`{column.text}` is not in GROUP BY",
