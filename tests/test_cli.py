@@ -181,6 +181,27 @@ def test_a_file_that_is_no_utf8_text_says_what_it_is(data: bytes, said: str) -> 
     assert run("check", "-", stdin=data).exit_code == 2
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("rides.csv", "`rides.csv` is a CSV file, not program text"),
+        ("rides.jsonl", "`rides.jsonl` is a JSON file, not program text"),
+        ("rides", "`rides` is a directory, not a program"),
+    ],
+)
+def test_events_in_the_place_of_a_program_are_named_by_an_option(name: str, said: str) -> None:
+    if "." in name:
+        Path(name).write_text("at,kind\n")
+    else:
+        Path(name).mkdir()
+    write(good=GOOD)
+    for command in (("run", "good.cep", name), ("check", name)):
+        result = run(*command)
+        assert result.exit_code == 2
+        assert said in result.output
+        assert f"events are named by `--events {name}`, or by FROM in the STREAM" in result.output
+
+
 def test_a_device_without_end_is_refused_at_once() -> None:
     assert "error[E0004]" in run("check", "/dev/zero").output
 

@@ -479,6 +479,12 @@ def test_times_in_nanoseconds_are_taken_where_nothing_is_lost() -> None:
     [
         ({}, "rides.csv", None, "error[E0701]: there are no events at `rides.csv`"),
         ({}, "", None, "error[E0701]"),
+        ({"in/a.csv": "at\n"}, "in/*.csv", None, "a path has no wildcards: `in` is all files in it and below"),
+        ({"a.csv": "at\n"}, "[ab].csv", None, "a path has no wildcards: `.` is all files in it and below"),
+        ({}, "s3a://bucket/rides", None, "copy them to this machine; `--engine spark` reads them there"),
+        ({}, "file:///data/rides.csv", None, "write `/data/rides.csv`"),
+        ({}, "~/rides.csv", None, "`~` is of the shell, which leaves it where it is quoted"),
+        ({"rides.tsv": "at\tkind\n"}, "rides.tsv", None, "add `--input-format csv` with `--option 'delimiter=\\t'`, or write"),
         ({}, "data/rides.csv", None, "the directory `data` does not exist either"),
         ({"rides.csv": "x"}, "ride.csv", None, "did you mean `rides.csv`?"),
         ({"d/_SUCCESS": ""}, "d", None, "error[E0702]: the directory `d` has no files of events"),

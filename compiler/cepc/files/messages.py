@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from shlex import quote
 
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.source import Span
@@ -27,9 +28,13 @@ def missing(
     return _about("E0001", f"there is no file `{name}`", name, *notes, hint=hint)
 
 
+_EVENTS = "events are named by `--events {}`, or by FROM in the STREAM"
+
+
 def directory(name: str, has_programs: bool) -> Diagnostic:
     inside = name.rstrip("/") + "/*.cep"
     hint = f"name the files in it: `{inside}`" if has_programs else "name a file that holds a program"
+    hint += "" if has_programs else f"; {_EVENTS.format(quote(name))}"
     return _about("E0002", f"`{name}` is a directory, not a program", name, hint=hint)
 
 
@@ -52,8 +57,14 @@ def binary(name: str, kind: str | None) -> Diagnostic:
         f"`{name}` is {what}, not program text",
         name,
         "a program is UTF-8 text; this file has NUL bytes, which no text has",
-        hint="name the file that holds the queries; data is named by `FROM PARQUET '…'` in the STREAM",
+        hint=f"name the file that holds the queries; {_EVENTS.format(quote(name))}",
     )
+
+
+def text_of_events(name: str, kind: str) -> Diagnostic:
+    """Of a file whose name says what it is."""
+    title, hint = f"`{name}` is {kind}, not program text", "name the file that holds the queries"
+    return _about("E0004", title, name, hint=f"{hint}; {_EVENTS.format(quote(name))}")
 
 
 def utf16(name: str) -> Diagnostic:

@@ -27,6 +27,8 @@ KINDS = {
     b"Obj\x01": "an Avro file",
     b"ORC": "an ORC file",
 }
+TEXTS = {".csv": "a CSV file", ".tsv": "a CSV file"} | dict.fromkeys((".json", ".jsonl", ".ndjson"), "a JSON file")
+"""Files of events, by how their names end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +113,8 @@ def _read_file(name: str, *, hinted: bool = True) -> tuple[Source | None, Diagno
         return None, messages.directory(name, any(entry.suffix == ".cep" for entry in _entries(path)))
     except OSError as error:
         return None, messages.unreadable(name, error.strerror or str(error))
+    if path.suffix.lower() in TEXTS:
+        return None, messages.text_of_events(name, TEXTS[path.suffix.lower()])
     return decode(name, data)
 
 

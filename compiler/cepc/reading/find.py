@@ -10,7 +10,7 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import unquote
 
 from ..diagnostics.near import nearest
@@ -190,8 +190,27 @@ def _at_once(name: str, data: bytes, given: Reader | None) -> FoundFiles:
 
 
 def _missing(path: str, place: Path) -> Diagnostic:
+    if cure := _other_place(path):
+        return messages.missing(path, None, None, cure)
     folder = place.parent
     if not folder.is_dir():
         return messages.missing(path, None, str(folder))
     near = nearest(place.name, [entry.name for entry in folder.iterdir() if entry.is_dir() or _by_name(entry.name)[0]])
     return messages.missing(path, str(folder / near) if near else None, None)
+
+
+_WILDCARDS: Final = frozenset("*?[")
+
+
+def _other_place(path: str) -> str:
+    """What to write for a path that only a shell or Spark understands; "" for others."""
+    scheme, is_url, rest = path.partition("://")
+    if is_url:
+        return f"write `{rest}`" if scheme == "file" else "copy them to this machine; `--engine spark` reads them there"
+    if path.startswith("~"):
+        return (
+            f"write `{Path.home() / path.removeprefix('~/')}`: `~` is of the shell, which leaves it where it is quoted"
+        )
+    parts = Path(path).parts
+    first = next((number for number, part in enumerate(parts) if not _WILDCARDS.isdisjoint(part)), None)
+    return "" if first is None else f"a path has no wildcards: `{Path(*parts[:first])}` is all files in it and below"

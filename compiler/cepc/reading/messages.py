@@ -37,10 +37,11 @@ COLUMNS: Final = 3
 # ---- files -----------------------------------------------------------------------------------------------------------
 
 
-def missing(name: str, near: str | None, directory: str | None) -> Diagnostic:
-    """`near` is a path that may be meant; `directory` is missing as well."""
+def missing(name: str, near: str | None, directory: str | None, cure: str = "") -> Diagnostic:
+    """`near` is a path that may be meant; `directory` is missing as well; `cure` is of a path of another kind."""
     notes = (f"the directory `{directory}` does not exist either",) if directory else ()
     hint = f"did you mean `{near}`?" if near else "name a file or a directory of events, or `-` for standard input"
+    hint = cure or hint
     return _about("E0701", f"there are no events at `{name}`: no such file or directory", name, *notes, hint=hint)
 
 
@@ -84,6 +85,8 @@ def unknown_format(
     may stand behind those of text.
     """
     what, form = (f"it looks like {looks[0]}: ", looks[1]) if looks else ("", "FORMAT")
+    tabs = "csv` with `--option 'delimiter=\\t'`, or write `FROM CSV '…' OPTIONS (delimiter = '\\t')"
+    form = tabs if ".tsv" in name.lower() else form
     return _about(
         "E0703", f"the name of `{name}` does not say in which format it is", name,
         f"known are {listed(suffixes, 'and')}, the text formats also with {listed(compressed, 'or')}",

@@ -23,6 +23,7 @@ _WORDS: Final = tuple(
     (re.compile(pattern), said)
     for pattern, said in (
         (re.escape(TREATMENTS), _TREATMENTS),
+        (r"add `--input-format \w+` with `--option [^`]*`, or write", "write"),
         (r"add `--input-format (\w+)`", r"add `FROM \1 'PATH'` to the STREAM, and call `run` without a path"),
         (r"`--input-format (\w+)`((?:, `\w+`)*(?: or `\w+`)?)", r"`FROM \1 'PATH'`\2 in the STREAM"),
         (r"`--option [^`]*`,? or (`OPTIONS|OPTIONS \([^)]*\))", r"\1"),
