@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
-from pyarrow import dataset
+from pyarrow import compute, dataset
 
 import cepc
 from cepc.cli import cepc as command
@@ -777,6 +778,25 @@ def test_unsigned_numbers_are_whatever_they_fit(type_: str) -> None:
         frame = pd.DataFrame({"t": [1, 2], "x": pd.array([0, 127], kind)})
         found = cepc.compile(ONE.format("x", type_)).run(frame)["q"]
         assert found["x"].tolist() == [0, 127]
+
+
+@pytest.mark.parametrize(
+    ("type_", "values", "expected"),
+    [
+        ("DATE", pa.array([date(2026, 1, 31), None], pa.date64()), [date(2026, 1, 31), None]),
+        ("DOUBLE", pa.array([np.float16(1.5), None], pa.float16()), [1.5, None]),
+        ("FLOAT", pa.array([np.float16(-2), None], pa.float16()), [-2.0, None]),
+        ("STRING", compute.run_end_encode(pa.array(["a", None])), ["a", None]),
+        ("BIGINT", compute.run_end_encode(pa.array([7, 7])), [7, 7]),
+    ],
+    ids=str,
+)
+def test_from_python_columns_of_a_table_in_types_that_arrow_alone_has(
+    type_: str, values: pa.Array, expected: list[Any]
+) -> None:
+    table = pa.table({"t": pa.array([1, 2], pa.int32()), "x": values})
+    for given in (table, pa.concat_tables([table[:1], table[1:]]), table.to_reader()):
+        assert cepc.compile(ONE.format("x", type_)).run(given)["q"].column("x").to_pylist() == expected
 
 
 def test_an_index_with_a_name_is_a_column() -> None:

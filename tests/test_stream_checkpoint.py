@@ -20,7 +20,7 @@ from cepc_runtime.spark.sinks import path_of
 from cepc_runtime.spark.streaming import checkpoint
 from cepc_runtime.spark.streaming.arguments import meeting
 from cepc_runtime.spark.streaming.intact import CURE, check_intact, files_read, remove_lost_sums, state_problem
-from cepc_runtime.spark.streaming.ownership import MARKS, Owner, take_places
+from cepc_runtime.spark.streaming.ownership import MARKS, Owner, take_places, without_earlier
 from cepc_runtime.spark.streaming.query import continuous
 from cepc_runtime.spark.streaming.same_files import above_patterns, check_same
 from cepc_runtime.spark.streaming.sinks import Directories
@@ -926,9 +926,9 @@ class Output:
         file.write_text(json.dumps(said))
         return Owner(said["id"], str(own_folder), has_begun)
 
-    def taken(self, owner: Owner, *queries: str) -> None:
+    def taken(self, owner: Owner, *queries: str) -> bool:
         sink = Directories(f"{self.folder}/out/", "parquet")
-        take_places(STORE, owner, sink.folder, sink.places(queries), "--output")
+        return take_places(STORE, owner, sink.folder, sink.places(queries), "--output")
 
     def rows(self, *places: str) -> None:
         for one in places:
@@ -942,6 +942,18 @@ def test_a_checkpoint_takes_what_is_free_and_has_it_when_it_goes_on(tmp_path: Pa
     output.rows("q%2F1/batch=000000001", "r/batch=-1")
     output.taken(output.owner("one", has_begun=True), "q/1")
     output.taken(output.owner("two"), "s")  # beside it, another query
+
+
+def test_an_output_that_lacks_what_its_checkpoint_has_written_is_known(tmp_path: Path) -> None:
+    output = Output(tmp_path)
+    assert not output.taken(output.owner("one"), "q")
+    assert not output.taken(output.owner("one", has_begun=True), "q", "r")  # another query of it
+    shutil.rmtree(tmp_path / "out")
+    assert output.taken(output.owner("one", has_begun=True), "q")
+    assert not output.taken(output.owner("one", has_begun=True), "q")  # and said once
+    said = without_earlier("out", output.owner("one", has_begun=True))
+    assert said.startswith("warning: out has no rows of the micro-batches that")
+    assert "restore it, or begin a new --checkpoint" in said
 
 
 def test_a_new_checkpoint_does_not_begin_where_there_are_rows_of_another(tmp_path: Path) -> None:

@@ -84,6 +84,7 @@ def read_given(events: Any, stream: StreamPlan, given: StreamInput, bad: Treatme
             of_it = f": {cure}" if cure else ""
             raise NoEventsError(f"events are a pyarrow table, a pandas frame, or a path; not {what}{of_it}")
         table = _from_stream(table)
+    table = _in_types_of_streams(table)
     needed = given.needed([name for name, _ in stream.given])
     wanted = Wanted(stream.name, needed.columns, given.columns, time=stream.time_column)
     problems = check_schema("", table.schema, wanted)
@@ -93,6 +94,26 @@ def read_given(events: Any, stream: StreamPlan, given: StreamInput, bad: Treatme
     columns = [conformed("", table.column(name), name, type_, stream.name) for name, type_ in needed.columns]
     read = collect(stream, needed, pa.table(columns, [name for name, _ in needed.columns]), bad, threads)
     return replace(read, warnings=(*read.warnings, *cut))
+
+
+def _in_types_of_streams(table: Any) -> Any:
+    """The table with what Arrow alone tells apart in the types that a stream has: dates in milliseconds, floats of 16
+    bits, repeated values with their number.
+    """
+    import pyarrow as pa
+    from pyarrow import compute
+
+    for number, field in enumerate(table.schema):
+        column = table.column(number)
+        if pa.types.is_run_end_encoded(field.type):
+            column = compute.run_end_decode(column)
+        if pa.types.is_date64(column.type):
+            column = column.cast(pa.date32(), safe=False)
+        if pa.types.is_float16(column.type):
+            column = column.cast(pa.float32())
+        if column.type != field.type:
+            table = table.set_column(number, field.name, column)
+    return table
 
 
 _MADE: Final = {

@@ -32,9 +32,9 @@ class Owner:
     has_begun: bool
 
 
-def take_places(store: Store, owner: Owner, folder: str, places: Mapping[str, str], option: str) -> None:
+def take_places(store: Store, owner: Owner, folder: str, places: Mapping[str, str], option: str) -> bool:
     """Take places in the folder of an `option` for a checkpoint: what its micro-batches have directories in, by name.
-    Raises JobError where they are another's.
+    Whether it has micro-batches already and the folder none of them. Raises JobError where places are another's.
     """
     folder = folder.rstrip("/")
     mark = f"{folder}/{MARKS}/{owner.id}.json"
@@ -52,6 +52,15 @@ def take_places(store: Store, owner: Owner, folder: str, places: Mapping[str, st
             _check_empty(store, folder, [places[name] for name in missing], option)
         said = {"folder": owner.folder, "names": sorted({*mine, *places})}
         store.replace(mark, json.dumps(said, ensure_ascii=False, indent=1) + "\n")
+    return owner.has_begun and not mine
+
+
+def without_earlier(folder: str, owner: Owner) -> str:
+    """What is said of an --output that a checkpoint with micro-batches has never written to, or that is gone since."""
+    return (
+        f"warning: {folder} has no rows of the micro-batches that {owner.folder} has done already, and they are not"
+        " written again: if it was deleted, restore it, or begin a new --checkpoint"
+    )
 
 
 def _others(store: Store, folder: str, owner: Owner) -> Iterable[dict[str, Any]]:

@@ -31,7 +31,7 @@ from .lease import take
 from .new_files import look_at_new_files
 from .one_machine import one_machine
 from .operator import flush, flush_link
-from .ownership import Owner, take_places
+from .ownership import Owner, take_places, without_earlier
 from .python_path import with_archive
 from .query import settings_of_stream
 from .relations import sources_of
@@ -254,7 +254,8 @@ def start(
         owner = Owner(checkpoint.id_of(place.store, folder), whole, place.has_begun())
         if isinstance(sink, Directories):
             written = [name for link in what.links for name in link.written]
-            take_places(place.store, owner, sink.folder, sink.places(written), "--output")
+            if take_places(place.store, owner, sink.folder, sink.places(written), "--output"):
+                print(without_earlier(sink.folder, owner), file=sys.stderr, flush=True)
         for apart, option in ((folders.late, "--late"), (folders.dead, "--dead")):
             if apart is not None:
                 take_places(place.store, owner, apart, {what.streamed.stream.name: apart.rstrip("/")}, option)
