@@ -90,6 +90,11 @@ def test_a_byte_order_mark_at_the_start_of_a_text_is_no_character_of_it() -> Non
     assert codes("\ufeff" + STREAM) == []
 
 
+def test_the_name_of_a_folder_is_no_program(tmp_path: Path) -> None:
+    with pytest.raises(cepc.ProgramError, match="is a directory, not a program"):
+        cepc.compile(str(tmp_path))
+
+
 def test_importing_the_package_is_light() -> None:
     program = "import sys, cepc; print(*(m for m in sys.modules if m.startswith(('cepc', 'click', 'lark', 'numpy'))))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

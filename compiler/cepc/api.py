@@ -76,11 +76,11 @@ def compile_program(*programs: str | os.PathLike[str]) -> Compiled:
 
 
 def _is_text(program: str | os.PathLike[str]) -> bool:
-    """No program ends as the names of files do, nor is it the name of a file that there is."""
+    """No program ends as the names of files do, nor is it the name of a file, or a folder, that there is."""
     if not isinstance(program, str):
         return False
-    is_a_file = os.path.isfile
-    return "\n" in program or not (program.endswith((".cep", ".sql")) or is_a_file(program))
+    is_there = os.path.exists
+    return "\n" in program or not (program.endswith((".cep", ".sql")) or is_there(program))
 
 
 def _named(texts: list[str]) -> list[Source]:
