@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cepc_runtime.sql.expression import Call
 from cepc_runtime.sql.functions import Mismatch
 from cepc_runtime.sql.functions.coercion import can_cast
-from cepc_runtime.sql.types import DATE, NULL, TIMES, Array, Interval, Map, Struct, is_numeric
+from cepc_runtime.sql.types import DATE, NULL, STRING, TIMES, Array, Interval, Map, Struct, is_numeric
 
 if TYPE_CHECKING:
     from cepc_runtime.sql.expression import Expression
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 def hint_for(arguments: tuple[Expression, ...], build: Build) -> str:
     """How to have types that `build` takes; it does not take these. Empty where there is nothing to tell."""
     types = [*dict.fromkeys(a.type for a in arguments)]
+    if STRING in types and any(isinstance(t, Interval) for t in types):
+        return "a duration is an interval: `INTERVAL 5 MINUTES`"
     if any(is_numeric(t) for t in types):
         if any(isinstance(t, Interval) for t in types):
             return "a duration is an interval: `INTERVAL 30 SECONDS`; `unix_seconds(x)` makes a number of a timestamp"

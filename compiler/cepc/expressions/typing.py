@@ -55,6 +55,13 @@ _OF_PATTERNS: Final = frozenset(["TO_TIMESTAMP", "TRY_TO_TIMESTAMP", "TO_DATE", 
 """Functions whose second argument is a pattern of times."""
 _COLUMNS: Final = (ExpressionContext.AGGREGATE, ExpressionContext.MATCH, ExpressionContext.EACH)
 """What has columns, which need a type."""
+_OF_BITS: Final[Mapping[tuple[str, DataType], str]] = {
+    ("`~`", STRING): "a regular expression is matched by RLIKE: `x RLIKE 'a.*'`",
+    ("`~`", BOOLEAN): "write NOT before a condition",
+    ("`&`", BOOLEAN): "conditions are joined by AND: `a > 1 AND b < 0`",
+    ("`|`", BOOLEAN): "conditions are joined by OR: `a > 1 OR b < 0`",
+}
+"""What is meant by an operator of bits between values of another type."""
 _TRUTH: Final = {"TRUE": Literal(True, BOOLEAN), "FALSE": Literal(False, BOOLEAN)}
 
 
@@ -451,10 +458,11 @@ class Typer:
         if built.argument is None:
             types = [a.type for a in arguments]
             joins = what == "`+`" and all(t == STRING for t in types)
-            hint = "texts are joined by `||`: `a || b`" if joins else hint_for(arguments, build)
+            hint = "texts are joined by `||`: `a || b`" if joins else _OF_BITS.get((what, types[0]), "")
+            hint = hint or hint_for(arguments, build)
             return self.keep(say.wrong_operands(e.span, what, built.expected, types, hint))
         wrong = arguments[built.argument].type
-        hint = "a regular expression is matched by RLIKE: `x RLIKE 'a.*'`" if (what, wrong) == ("`~`", STRING) else ""
+        hint = _OF_BITS.get((what, wrong), "")
         return self.keep(say.wrong_argument(operands[built.argument].span, what, built.expected, wrong, hint))
 
     def _checked(

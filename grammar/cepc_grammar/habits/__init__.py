@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import brackets, calls, clauses, foreign, operators, patterns, statements
+from . import brackets, calls, cases, clauses, foreign, operators, patterns, statements, values
 from .common import shown_text
 
 if TYPE_CHECKING:
@@ -27,12 +27,18 @@ HABITS: tuple[Callable[[Spot], Diagnostic | None], ...] = (
     foreign.repetition,
     patterns.other_brackets,
     patterns.where_inside,
+    patterns.within_inside,
     patterns.where_mistyped,
     foreign.filter_in_pattern,
     foreign.duration_in_expression,
     calls.words_for_commas,
     operators.operator,
-    operators.question,
+    values.parameter,
+    values.quoted_column,
+    values.function_of_values,
+    cases.question,
+    cases.if_else,
+    cases.unfinished,
     statements.unknown_character,
     statements.other_comments,
     statements.reserved,

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 CLAUSE_STARTS = frozenset({*CLAUSE_WORDS, "GROUPBY", "GROUP_BY", "WINDOW", "FROM", "SLIDE", "OFFSET"})
 
 
+CONDITIONS = ("WHERE", "HAVING", "RETURN")
+"""The clauses with expressions."""
+
+
 def shown_text(text: str) -> str:
     """A token's text as it can be printed in a sentence."""
     text = text if text.isprintable() else text.encode("unicode_escape").decode()

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from .common import CLAUSE_STARTS, closed_by, wrong
+from .common import CONDITIONS, closed_by, wrong
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from ..diagnostic import Diagnostic
     from ..spot import Spot
 
@@ -16,18 +14,16 @@ _OPERATORS: Final = {
     "=<": "<=", "=>": ">=", "=!": "<>", "><": "<>", "===": "=", "!==": "<>", "~": "RLIKE", "!~": "NOT RLIKE",
     "//": "DIV",
 }  # fmt: skip
-_WORD_OPERATORS: Final = {"MOD": "%", "MATCHES": "RLIKE"}
+_WORD_OPERATORS: Final = {"MOD": "%", "MATCHES": "RLIKE", "XOR": "<>"}
 _CALLS: Final = {"CONTAINS": "contains", "STARTSWITH": "startswith", "ENDSWITH": "endswith"}
 """Words that stand between two texts elsewhere, and are functions here."""
 _MARKS: Final = {"??": "COALESCE", "?:": "COALESCE", "**": "POWER"}
 """The same of two marks."""
 
-_CONDITIONS: Final = ("WHERE", "HAVING", "RETURN")
-
 
 def operator(spot: Spot) -> Diagnostic | None:
     """`a =< b`, `a => b`, `a MOD 2`, `a ~ 'x'`, `a !~ 'x'`, `a MATCHES 'x'`."""
-    if spot.clause not in _CONDITIONS:
+    if spot.clause not in CONDITIONS:
         return None
     for first, last in ((0, 1), (0, 0), (-1, 0)):
         if first != last and spot.span(first).end != spot.span(last).start:
@@ -45,7 +41,7 @@ def operator(spot: Spot) -> Diagnostic | None:
 
 def call(spot: Spot) -> Diagnostic | None:
     """`a.name CONTAINS 'x'`, `a.name NOT CONTAINS 'x'`, `a.x ?? 0`, `a.x ?: 0`, `a.x ** 2`."""
-    called = _called(spot) if spot.clause in _CONDITIONS else None
+    called = _called(spot) if spot.clause in CONDITIONS else None
     if called is None:
         return None
     function, start, last = called
@@ -128,51 +124,6 @@ def between_of_two(spot: Spot) -> Diagnostic | None:
     span = spot.span(opened - spot.at, end - spot.at)
     cure = f"{least} AND {most}"
     return wrong(span, "`( )` behind BETWEEN", "AND stands between the two", f"write `BETWEEN {cure}`", cure)
-
-
-def question(spot: Spot) -> Diagnostic | None:
-    """`a.x > 3 ? 'high' : 'low'`."""
-    if spot.text() != "?" or spot.text(1) in ("?", ":") or spot.clause not in _CONDITIONS:
-        return None
-    title, label = "`?` is no operator", "said in another way here"
-    colon = _ends(spot, spot.at + 1, (":",))
-    end = None if colon is None else _ends(spot, colon + 1, ("AS", ",", *CLAUSE_STARTS))
-    start = _begins(spot)
-    if colon is None or end is None or start is None:
-        return wrong(spot.span(), title, label, "write `CASE WHEN condition THEN x ELSE y END`")
-    text, tokens = spot.source.text, spot.tokens
-    parts = [
-        text[tokens[a].start : tokens[b - 1].end] for a, b in ((start, spot.at), (spot.at + 1, colon), (colon + 1, end))
-    ]
-    cure = "CASE WHEN {} THEN {} ELSE {} END".format(*parts)
-    return wrong(spot.span(start - spot.at, end - 1 - spot.at), title, label, f"write `{cure}`", cure)
-
-
-def _begins(spot: Spot) -> int | None:
-    """The token with which the expression before here begins; None where it may be a part of a longer condition."""
-    if spot.open_bracket is not None:
-        return spot.open_bracket + 1
-    if spot.clause != "RETURN":
-        return None
-    start = spot.at
-    while spot.tokens[start - 1].text != "," and spot.tokens[start - 1].upper not in ("RETURN", "MATCH", "EACH"):
-        start -= 1
-    return start
-
-
-def _ends(spot: Spot, start: int, words: Collection[str]) -> int | None:
-    """The first token from there on that is one of the words, or closes a bracket that is open there; the end of the
-    statement. None where there are no tokens before it.
-    """
-    end = start
-    while end < len(spot.tokens):
-        token = spot.tokens[end]
-        if token.text in (")", "]") or (token.upper or token.text) in words:
-            break
-        closed = closed_by(spot.tokens, end) if token.text in ("(", "[") else end
-        end = len(spot.tokens) if closed is None else closed + 1
-    stands = end < len(spot.tokens) and (spot.tokens[end].upper or spot.tokens[end].text) in words
-    return end if end > start and (stands or ":" not in words) else None
 
 
 def underscore_in_number(spot: Spot) -> Diagnostic | None:

@@ -94,6 +94,14 @@ def where_inside(spot: Spot) -> Diagnostic | None:
     return wrong(spot.span(offset), "a condition inside the pattern", "conditions stand in WHERE", hint)
 
 
+def within_inside(spot: Spot) -> Diagnostic | None:
+    """`SEQ(A a, B b WITHIN 5 s)`."""
+    if spot.word() != "WITHIN" or spot.open_bracket is None or spot.clause != "PATTERN":
+        return None
+    hint = "how far two events are apart is a condition: `WHERE b.at < a.at + INTERVAL 5 SECONDS`"
+    return wrong(spot.span(), "WITHIN inside the pattern", "it is of a whole match, or of a NOT", hint)
+
+
 def where_mistyped(spot: Spot) -> Diagnostic | None:
     """`PATTERN SEQ(A, B) WEHRE [id]`, where the word was taken for an alias."""
     if spot.clause != "PATTERN" or spot.text() != "[" or spot.open_bracket is not None:

@@ -1,0 +1,42 @@
+"""Values that are no values here: parameters, columns in quotes, functions of an expression."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .common import CONDITIONS, wrong
+
+if TYPE_CHECKING:
+    from ..diagnostic import Diagnostic
+    from ..spot import Spot
+
+
+def parameter(spot: Spot) -> Diagnostic | None:
+    """`a.x > ?`, `a.x > :limit`, `a.x > @limit`, `a.x > ${limit}`."""
+    if spot.text() not in ("?", ":", "@", "$") or spot.clause not in CONDITIONS or spot.at == 0:
+        return None
+    before = spot.tokens[spot.at - 1]
+    if before.kind != "OPERATOR" or before.text in (")", "]"):
+        return None
+    title = f"`{spot.text()}` is no value"
+    return wrong(spot.span(), title, "a program has no parameters", "write the value, as Python can into the text")
+
+
+def quoted_column(spot: Spot) -> Diagnostic | None:
+    """`a."name"`."""
+    text = spot.text()
+    if not text.startswith('"') or spot.text(-1) != "." or not spot.is_name(-2):
+        return None
+    name = text[1:-1]
+    cure = name if name.isidentifier() else f"`{name}`"
+    hint = f"write `{name}`" if name.isidentifier() else f"write it in backquotes: {cure}"
+    return wrong(spot.span(), "a column in quotes", "a text is in quotes, and no name", hint, cure)
+
+
+def function_of_values(spot: Spot) -> Diagnostic | None:
+    """`filter(a.list, x -> x > 3)`."""
+    arrow = spot.text() if spot.text() == "->" else spot.text() + spot.text(1)
+    if arrow != "->" or spot.clause not in CONDITIONS:
+        return None
+    hint = "what several events have is asked by an aggregate, `COUNT(CASE WHEN v.x > 3 THEN 1 END)`, say"
+    return wrong(spot.span(), "`->` cannot stand here", "an expression has no functions of its own", hint)
