@@ -421,6 +421,7 @@ TYPED = [
      f"{AB} WHERE (CASE WHEN a.price > 1 THEN 1 ELSE 0 END) = 1 WITHIN 1 h"),
     (f"{A} PATTERN SEQ(A a, B b WITHIN 5 s) WITHIN 1 h", "`WHERE b.at < a.at + INTERVAL 5 SECONDS`",
      f"{AB} WHERE b.at < a.at + INTERVAL 5 SECONDS WITHIN 1 h"),
+    (f"{A} PATTERN SEQ(A a, B b\nWITHIN 1 h", "`(` is not closed", f"{AB} WITHIN 1 h"),
     ("RETURN MATCH SIZE(FILTER(COLLECT(a.price), x -> x > 1)) AS n PATTERN A+ a WITHIN 1 h",
      "`COUNT(CASE WHEN v.x > 3 THEN 1 END)`",
      "RETURN MATCH COUNT(CASE WHEN a.price > 1 THEN 1 END) AS n PATTERN A+ a WITHIN 1 h"),

@@ -415,7 +415,7 @@ def test_a_full_disk_is_said_with_a_cure(
     text = str(raised.value)
     assert f"error[E0811]: what does not fit into memory cannot be kept in `{folder}`: No space left" in text
     assert "TMPDIR" in text
-    assert "--memory" in text
+    assert "or allow more memory by `memory=…`\n" in text
     assert list(folder.iterdir()) == []
 
 

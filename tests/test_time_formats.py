@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from click.testing import CliRunner
 
 import cepc
+from cepc.cli import cepc as command
 from cepc.reading.files import OptionError
 from cepc.reading.time_formats import time_formats
 from cepc_runtime.sql.time_patterns import parse, parse_date
@@ -81,8 +83,11 @@ def test_a_value_of_another_form_is_a_bad_record(form: str, text: str) -> None:
 
 
 def test_a_time_of_another_form_says_which_option_helps() -> None:
-    with pytest.raises(cepc.DataError, match="`--option timestampFormat=…` or OPTIONS"):
+    with pytest.raises(cepc.DataError, match=r"; OPTIONS \(timestampFormat = '…'\) says another form"):
         read("csv", "dateFormat", "dd.MM.yyyy", "TIMESTAMP", "31.01.2026")
+    Path("p.cep").write_text(program("csv", "dateFormat", "dd.MM.yyyy", "TIMESTAMP"))
+    typed = CliRunner().invoke(command, ["run", "p.cep"]).stderr
+    assert "`--option timestampFormat=…` or OPTIONS (timestampFormat = '…') says another form" in typed
 
 
 @pytest.mark.parametrize(

@@ -98,6 +98,8 @@ def within_inside(spot: Spot) -> Diagnostic | None:
     """`SEQ(A a, B b WITHIN 5 s)`."""
     if spot.word() != "WITHIN" or spot.open_bracket is None or spot.clause != "PATTERN":
         return None
+    if closed_by(spot.tokens, spot.open_bracket) is None:
+        return None
     hint = "how far two events are apart is a condition: `WHERE b.at < a.at + INTERVAL 5 SECONDS`"
     return wrong(spot.span(), "WITHIN inside the pattern", "it is of a whole match, or of a NOT", hint)
 
