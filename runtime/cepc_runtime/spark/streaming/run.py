@@ -63,7 +63,7 @@ DAY: Final = 86_400_000
 
 EVERY: Final = "10 seconds"
 """How often a stream looks for events, where nobody says."""
-Report = Callable[[dict[str, Any]], None]
+Reporter = Callable[[dict[str, Any]], None]
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Running:
     writing: Writing
     _reported: int = -1
 
-    def report(self, to: Report) -> None:
+    def report(self, to: Reporter) -> None:
         """The micro-batches that have ended since it was last asked."""
         for progress in self.query.recentProgress:
             if progress["batchId"] > self._reported and progress["batchId"] in self.writing.done:
@@ -125,7 +125,7 @@ class Running:
         self.query.stop()
         self.writing.lease.release()
 
-    def flush(self, to: Report, together: Sequence[str] = ()) -> None:
+    def flush(self, to: Reporter, together: Sequence[str] = ()) -> None:
         """What is still open, as at the end of a batch; the checkpoint is ended by it, and the streams named in
         `together` will be. Raises JobError.
         """
@@ -154,7 +154,7 @@ class Place:
         mine = [os.getpid(), int(jvm.java.lang.ProcessHandle.current().pid())]
         return take(self.store, self.folder, mine, lambda text: print(text, file=sys.stderr, flush=True))
 
-    def flush(self, writing: Writing, to: Report, together: Sequence[str] = (), *, resumed: bool = False) -> None:
+    def flush(self, writing: Writing, to: Reporter, together: Sequence[str] = (), *, resumed: bool = False) -> None:
         """A flush that was cut short is begun again at the same micro-batch, and writes the same rows in the same
         places.
         """
@@ -222,9 +222,9 @@ def start(
     folders: Folders,
     sink: Sink,
     trigger: dict[str, Any],
-    finish: Report | None = None,
+    finish: Reporter | None = None,
     together: Collection[str] = (),
-    change: Report | None = None,
+    change: Reporter | None = None,
 ) -> Running:
     """Begin, or go on where the checkpoint stands. Raises JobError.
 
@@ -301,7 +301,7 @@ def stream(
     terms: Terms,
     events: DataFrame | Mapping[str, DataFrame] | None = None,
     queries: Collection[str] | None = None,
-    finish: Report | None = None,
+    finish: Reporter | None = None,
 ) -> list[Running]:
     """Start a streaming query for each chain of streams of a job that has some of the queries, each with folders of its
     own.
@@ -385,7 +385,7 @@ def _but_for(error: checkpoint.Ended, others: Sequence[str]) -> checkpoint.Ended
     return checkpoint.Ended(f"{error}; --queries {','.join(others)} runs the others") if others else error
 
 
-def flush_all(streams: Sequence[Running], to: Report) -> None:
+def flush_all(streams: Sequence[Running], to: Reporter) -> None:
     """End what these streams have open, and their checkpoints; where none has read anything, there is nothing to end.
     Raises JobError.
     """
@@ -395,7 +395,7 @@ def flush_all(streams: Sequence[Running], to: Report) -> None:
         stream.flush(to, together)
 
 
-def wait(streams: list[Running], to: Report) -> None:
+def wait(streams: list[Running], to: Reporter) -> None:
     """Until all have ended. One that fails ends the others, and is raised; a signal ends all. Raises ToldToEnd."""
     with heard() as signals:
         try:
@@ -411,7 +411,7 @@ def wait(streams: list[Running], to: Report) -> None:
                 stream.stop()
 
 
-def _look(streams: Sequence[Running], to: Report) -> None:
+def _look(streams: Sequence[Running], to: Reporter) -> None:
     for stream in streams:
         stream.report(to)
         if (failure := stream.failure()) is not None:
