@@ -930,7 +930,7 @@ TOO_MANY = "QUERY q RETURN MATCH COUNT(*) AS n PATTERN s+ WITHIN 1 DAY;"
         ("e.csv", SHOWN, {}, "the columns seem to be separated by `;`: `OPTIONS (delimiter = ';')` after FROM"),
         ("e.csv", SHOWN.encode("utf-16"), {}, "add `OPTIONS (encoding = 'UTF-16')` after FROM"),
         ("events", "t,x\n1,2\n", {}, "it looks like CSV: add `FROM csv 'PATH'` to the STREAM, and call `run` without a path"),
-        ("e.parquet", "t,x\n1,2\n", {}, "`FROM csv 'PATH'`, `json`, `orc` or `avro` in the STREAM names another format"),
+        ("e.parquet", "t,x\n1,2\n", {}, "FROM in the STREAM names another format: `csv`, `json`, `orc` or `avro`"),
         ("e.csv", "t,x\n1,2\n", {"dead": "e.csv"}, "name a file outside of the events"),
         ("e.csv", "t,x\n" + "1,2\n2,3\n3,4\n" * 20, {"most": 2}, "; `most=10000` lets the run go on for longer"),
     ],

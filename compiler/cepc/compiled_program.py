@@ -156,8 +156,8 @@ def tables(
     from cepc_runtime.parts.at_once import cores
 
     from .reading.bad_records import treatment
+    from .run_settings import in_python
     from .running.given import by_stream
-    from .running.in_python import in_python
     from .running.local import choose, run, streams_read
     from .running.memory import memory_of
 
@@ -193,7 +193,7 @@ def _log(report: Report, sources: Mapping[str, Source]) -> None:
     """What the command says on standard error."""
     if report.warnings:
         from .diagnostics.render import as_text, in_order, render_one
-        from .running.in_python import in_python
+        from .run_settings import in_python
 
         for warning in in_order(in_python(report.warnings), sources):
             _LOG.warning("%s", as_text(render_one(warning, sources)).rstrip("\n"))

@@ -9,6 +9,8 @@ from shlex import quote
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.source import Span
 
+from .. import run_settings as settings
+
 
 def _about(code: str, title: str, name: str, *notes: str, hint: str = "", at: tuple[int, int] = (0, 0)) -> Diagnostic:
     return Diagnostic(code, title, Span(*at, name), notes=notes, hint=hint)
@@ -121,7 +123,7 @@ def not_replaced(name: str, what: str) -> Diagnostic:
 def among_events(name: str, what: str, other: str) -> Diagnostic:
     """`other` is what is to be named instead."""
     title = f"{what} cannot be written to `{name}`, which is among the events"
-    return _about("E0008", title, name, hint=f"name a {other} outside of what `--events` or FROM name")
+    return _about("E0008", title, name, hint=f"name a {other} outside of {settings.NAMED_EVENTS.of()}")
 
 
 def sql_text(name: str) -> Diagnostic:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cepc_grammar.source import NOWHERE, Source, Span
 from cepc_runtime.cheap_dataclass import dataclass
 
+from .. import run_settings as settings
 from ..errors import DataError
 from ..files.messages import among_events, unwritable
 from ..files.write import is_in, other_contents
@@ -236,7 +237,7 @@ def _stopped(first: Sequence[BadRecord]) -> DataError:
     notes = [bad.sentence() for bad in first[WHOLE:]]
     if len(first) >= MOST:
         notes.append("these are the first twenty")
-    problems[-1] = replace(problems[-1], notes=(*problems[-1].notes, *notes, messages.TREATMENTS))
+    problems[-1] = replace(problems[-1], notes=(*problems[-1].notes, *notes, settings.TREATMENTS.of()))
     return DataError(problems, {name: Source(name, _with_an_end(text)) for name, text in texts.items()})
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from cepc_runtime.sql.types import DOUBLE, STRING, Array, Interval, Map, Struct
 
+from .. import run_settings as settings
 from ..errors import DataError
 from . import messages
 from .bad_records import BadRecord, NotARecord, NotAValue, RecordLine, Said
@@ -269,7 +270,9 @@ def _reader(file: DataFile, wanted: Wanted, stream: Any, rows: _Rows) -> Any:
 
 def _no_text(file: DataFile) -> DataError:
     why = f"it is no text in {options_of(file).encoding}"
-    return DataError([messages.unreadable(file.name, why, "`--option encoding=…` names another")])
+    return DataError(
+        [messages.unreadable(file.name, why, f"{settings.OPTION.of(key='encoding', value='…')} names another")]
+    )
 
 
 def _converted(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
+from .. import run_settings as settings
 from ..errors import DataError
 from . import messages, parquet_files
 from .reader import Reader
@@ -18,6 +19,8 @@ LOG = "_delta_log"
 NOT_READ = ("deletionVectors", "columnMapping")
 """Features of tables by which a row of a file may be none of the table's, or a column have another name."""
 
+_BY_SPARK: Final = f"{settings.ON_SPARK.of()}, with Spark's package for Delta,"
+
 
 def is_table(folder: Path) -> bool:
     return (folder / LOG).is_dir()
@@ -27,7 +30,7 @@ def files_of(folder: Path) -> Iterator[Path]:
     """Those of the newest version, by their names. Raises DataError."""
     name = str(folder)
     if find_spec("deltalake") is None:
-        hint = "`pip install 'cepc[delta]'` brings it; `--engine spark` reads the table with Spark's package for Delta"
+        hint = f"`pip install 'cepc[delta]'` brings it; {_BY_SPARK} reads the table"
         raise DataError(
             [messages.unreadable(name, "a Delta table needs the package deltalake, which is not installed", hint)]
         )
@@ -43,7 +46,7 @@ def files_of(folder: Path) -> Iterator[Path]:
         raise DataError([messages.unreadable(name, f"its log cannot be read ({said.rstrip('.')})")]) from None
     if there:
         why = f"the table has {' and '.join(sorted(there))}, which are read by Spark alone"
-        raise DataError([messages.unreadable(name, why, "`--engine spark`, with Spark's package for Delta, reads it")])
+        raise DataError([messages.unreadable(name, why, f"{_BY_SPARK} reads it")])
     # A name in the log is quoted once more than in the folder.
     return (Path(file) if Path(file).exists() else Path(unquote(file)) for file in files)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import unquote
 
+from .. import run_settings as settings
 from ..diagnostics.near import nearest
 from ..errors import DataError
 from ..files.read import STDIN
@@ -206,7 +207,11 @@ def _other_place(path: str) -> str:
     """What to write for a path that only a shell or Spark understands; "" for others."""
     scheme, is_url, rest = path.partition("://")
     if is_url:
-        return f"write `{rest}`" if scheme == "file" else "copy them to this machine; `--engine spark` reads them there"
+        return (
+            f"write `{rest}`"
+            if scheme == "file"
+            else f"copy them to this machine; {settings.ON_SPARK.of()} reads them there"
+        )
     if path.startswith("~"):
         return (
             f"write `{Path.home() / path.removeprefix('~/')}`: `~` is of the shell, which leaves it where it is quoted"

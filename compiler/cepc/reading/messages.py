@@ -11,6 +11,7 @@ from cepc_grammar.source import NOWHERE, Span
 from cepc_grammar.spelling import name_text
 from cepc_runtime.sql.types import INTERVAL, STRING, TIMESTAMP, TIMESTAMP_NTZ, Map, is_integer
 
+from .. import run_settings as settings
 from ..diagnostics.cells import clean
 from ..diagnostics.listed import listed
 from ..diagnostics.near import nearest
@@ -49,7 +50,7 @@ def no_files(name: str, others: Sequence[str], form: str | None) -> Diagnostic:
     """`others` are files that are there and not read; `form` is the title of the format that was asked for."""
     what = f"no {form} files" if form else "no files of events"
     notes = (f"it holds {first_of(others)}",) if others else ("it is empty",)
-    hint = "`--input-format` says what files with other names are" if others and not form else ""
+    hint = f"{settings.FORMAT_OF_OTHERS.of()} says what files with other names are" if others and not form else ""
     return _about("E0702", f"the directory `{name}` has {what}", name, *notes, hint=hint)
 
 
@@ -74,7 +75,7 @@ def several_formats(name: str, titles: Sequence[str], first: str) -> Diagnostic:
     """`first` is the name of one of them."""
     return _about(
         "E0703", f"the directory `{name}` has files of several formats", name,
-        f"there are {' and '.join(titles)} files", hint=f"choose one: `--input-format {first}`",
+        f"there are {' and '.join(titles)} files", hint=f"choose one: {settings.FORMAT.of(form=first)}",
     )  # fmt: skip
 
 
@@ -85,12 +86,11 @@ def unknown_format(
     may stand behind those of text.
     """
     what, form = (f"it looks like {looks[0]}: ", looks[1]) if looks else ("", "FORMAT")
-    tabs = "csv` with `--option 'delimiter=\\t'`, or write `FROM CSV '…' OPTIONS (delimiter = '\\t')"
-    form = tabs if ".tsv" in name.lower() else form
+    cure = settings.TABS.of() if ".tsv" in name.lower() else settings.ADDED_FORMAT.of(form=form)
     return _about(
         "E0703", f"the name of `{name}` does not say in which format it is", name,
         f"known are {listed(suffixes, 'and')}, the text formats also with {listed(compressed, 'or')}",
-        hint=f"{what}add `--input-format {form}`",
+        hint=f"{what}{cure}",
     )  # fmt: skip
 
 
@@ -100,8 +100,8 @@ def wrong_option(name: str, title: str, why: str, hint: str) -> Diagnostic:
 
 def another_format(name: str, title: str, others: Sequence[str]) -> Diagnostic:
     """Of a file whose content is not of the format `title`."""
-    names = listed((f"`{other}`" for other in others), "or").replace("`", "`--input-format ", 1)
-    return unreadable(name, f"it is no {title} file", f"{names} names another format")
+    names = listed((f"`{other}`" for other in others), "or")
+    return unreadable(name, f"it is no {title} file", settings.ANOTHER_FORMAT.of(form=names[1:-1]))
 
 
 TRUNCATED = "Truncated compressed stream"  # as pyarrow says it
@@ -138,17 +138,19 @@ def binary_format(name: str, title: str, form: str, renamed: str | None) -> Diag
     """Of a file of that format that was taken for text, because of its name if it is to be `renamed`."""
     rename = f", or rename it: `mv {quote(name)} {quote(renamed)}`" if renamed else ""
     return unreadable(
-        name, f"it is {'an' if title[0] in 'AO' else 'a'} {title} file", f"add `--input-format {form}`{rename}"
-    )
+        name, f"it is {'an' if title[0] in 'AO' else 'a'} {title} file",
+        f"{settings.ADDED_FORMAT.of(form=form)}{rename}",
+    )  # fmt: skip
 
 
 def utf16(name: str) -> Diagnostic:
-    hint = "add `--option encoding=UTF-16`, or `OPTIONS (encoding = 'UTF-16')` after FROM"
+    hint = f"add {settings.OPTION_OR_CLAUSE.of(key='encoding', value='UTF-16')}"
     return unreadable(name, "it is UTF-16, and UTF-8 is expected", hint)
 
 
 def not_utf8(name: str) -> Diagnostic:
-    hint = "if it is Latin-1, add `--option encoding=latin-1`; cp1252 and others are written in the same way"
+    latin = settings.OPTION.of(key="encoding", value="latin-1")
+    hint = f"if it is Latin-1, add {latin}; cp1252 and others are written in the same way"
     return unreadable(name, "it is no UTF-8 text", hint)
 
 
@@ -287,7 +289,7 @@ def for_excel(name: str, first: str, delimiter: str) -> Diagnostic:
 
 def _delimited(separator: str) -> str:
     shown = r"\t" if separator == "\t" else separator
-    return f"`--option 'delimiter={shown}'`, or `OPTIONS (delimiter = '{shown}')` after FROM"
+    return settings.DELIMITER.of(value=shown)
 
 
 def _no_header(name: str, first: str, hint: str) -> Diagnostic:
@@ -332,9 +334,6 @@ def bad_value(
     )  # fmt: skip
 
 
-TREATMENTS = "`--skip-bad` passes over records that are no events, `--dead FILE` writes them to a file"
-
-
 def passed_over(stream: str, count: int, where: str, first: Sequence[str]) -> Diagnostic:
     """Of a stream; `where` they are, if they were set apart; the `first` few, if not."""
     what = f"1 record of `{stream}` is no event" if count == 1 else f"{count:,} records of `{stream}` are no events"
@@ -370,7 +369,7 @@ def spark_only(column: str, stream: str, function: str) -> Diagnostic:
     return _about(
         "E0716", f"the column `{column}` of `{stream}` is computed by Spark alone", "",
         f"`{function}` is a function of Spark's that this engine does not have",
-        hint="run it with `--engine spark`; `cepc functions` lists the functions that every engine has",
+        hint=f"run it with {settings.ON_SPARK.of()}; `cepc functions` lists the functions that every engine has",
     )  # fmt: skip
 
 
@@ -414,9 +413,7 @@ def numbers_as_times(column: str, type_: DataType, found: DataType | None) -> st
 
 def _of_other_form(type_: DataType, *, in_file: bool) -> str:
     hint, option = _VALUE_HINTS.get(type_.sql, ""), _OPTIONS.get(type_.sql)
-    return (
-        f"{hint}; `--option {option}=…` or OPTIONS ({option} = '…') says another form" if in_file and option else hint
-    )
+    return f"{hint}; {settings.FORM_OF_TIMES.of(key=option)}" if in_file and option else hint
 
 
 _OPTIONS = {"TIMESTAMP": "timestampFormat", "TIMESTAMP_NTZ": "timestampNTZFormat", "DATE": "dateFormat"}
@@ -454,7 +451,7 @@ def left_out(name: str, files: Sequence[str], form: str) -> Diagnostic:
     first = f"it is `{files[0]}`" if len(files) == 1 else f"the first is `{files[0]}`"
     return _about(
         "W0720", f"{what} left out of the directory `{name}`: the name says no format", name, first,
-        hint=f"`--input-format {form}` reads every file as that; what is no events is better kept elsewhere",
+        hint=f"{settings.FORMAT.of(form=form)} reads every file as that; what is no events is better kept elsewhere",
     )  # fmt: skip
 
 

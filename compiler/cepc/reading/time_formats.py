@@ -9,6 +9,7 @@ from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.time_patterns import is_portable, parts
 from cepc_runtime.sql.types import DATE, TIMESTAMP, TIMESTAMP_NTZ
 
+from .. import run_settings as settings
 from .files import OptionError
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ _TYPES: Final = dict(zip(map(str.lower, TIME_OPTIONS), (TIMESTAMP, TIMESTAMP_NTZ
 
 HINT: Final = (
     "patterns have yyyy, MM, M, dd, d, HH, H, mm, m, ss, s, S…, XXX, signs and 'text'; what else Spark reads, "
-    "`--engine spark` does"
+    f"{settings.ON_SPARK.of()} does"
 )
 
 

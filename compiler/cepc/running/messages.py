@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.source import NOWHERE
 
+from .. import run_settings as settings
+
 if TYPE_CHECKING:
     from cepc_grammar.source import Span
     from cepc_runtime.enumerate.budget import TooManyPartialMatchesError
@@ -36,7 +38,7 @@ def _time(value: object) -> str:
 
 def too_many_matches(error: TooManyPartialMatchesError, place: Span) -> Diagnostic:
     more = "1" + "0" * len(str(error.limit))  # ten times as large, as a person writes it
-    hint = f"{error.cure}; `--most {more}`, in Python `most={more}`, lets the run go on for longer"
+    hint = f"{error.cure}; {settings.MOST.of(number=more)} lets the run go on for longer"
     if error.matches:
         return Diagnostic(
             "E0803", f"`{error.query}` has too many matches", place,
@@ -78,8 +80,8 @@ def not_on_disk(folder: str, error: OSError) -> Diagnostic:
     return Diagnostic(
         "E0811", f"what does not fit into memory cannot be kept in `{folder}`: {said}", NOWHERE,
         notes=("the files there have no names, and are gone when the run ends",),
-        hint="free some space there, name another folder by `TMPDIR=…`, or allow more memory by `--memory`, in Python "
-        "`memory=…`",
+        hint="free some space there, name another folder by `TMPDIR=…`, or allow more memory by "
+        f"{settings.MEMORY.of()}",
     )  # fmt: skip
 
 
