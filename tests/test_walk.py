@@ -15,7 +15,6 @@ import pytest
 
 from cepc_runtime.enumerate.arranged import arrange_for
 from cepc_runtime.enumerate.walk import blocks as walk_blocks
-from cepc_runtime.enumerate.walk import loop as walk_loop
 from cepc_runtime.enumerate.walk import loops as walk_loops
 from cepc_runtime.enumerate.walk import reading as walk_reading
 from cepc_runtime.enumerate.walk import run as walk_run
@@ -294,7 +293,7 @@ def small_blocks_and_runs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (walk_blocks, walk_loops, walk_reading, walk_skipping):
         monkeypatch.setattr(module, "WIDTH", (1, 2, 4)[seed % 3])
     monkeypatch.setattr(walk_skipping, "NEAR", (0, 1, 16)[seed // 3 % 3])
-    monkeypatch.setattr(walk_loop, "LONG", (0, 1 << 24)[seed // 9 % 2])
+    monkeypatch.setattr(walk_run, "LONG", (0, 1 << 24)[seed // 9 % 2])
 
 
 def compared(
@@ -322,6 +321,23 @@ def test_matches_that_are_walked_are_those_that_grow(monkeypatch: pytest.MonkeyP
     assert min(seen["tests of the one before"], seen["tests of the first"]) > 0.075 * seen["queries"], seen
     assert seen["gaps"] > 0.05 * seen["queries"], seen
     assert seen["matches"] > seen["queries"], seen
+
+
+def test_work_for_each_event_shows_while_it_is_interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The matches of 500 events are 125,000 steps, for which machine code pays sooner than for a few each."""
+    asked: list[int] = []
+
+    def interpreted(module: Any, work: int) -> Any:
+        asked.append(work)
+        return module.run
+
+    monkeypatch.setattr(walk_run, "run_function", interpreted)
+    found = enumerator(
+        after_match("A+ SELECT CONTIGUOUS", "TO NEXT EVENT", "UNBOUNDED"), column_table({"x": [0] * 500}), 1 << 16
+    )
+    assert sum(map(len, found.matches())) == 500
+    assert sum(asked) > 125_000
+    assert max(asked) < walk_run.LONG_IN_PYTHON + 1_000
 
 
 WAYS = {
@@ -640,7 +656,7 @@ def column_table(columns: dict[str, list[Any]]) -> Any:
 
 def test_a_walk_that_is_interrupted_counts_the_events_of_its_matches_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine_code._SO_FAR, "work", -(10**12))
-    monkeypatch.setattr(walk_loop, "LONG", 0)
+    monkeypatch.setattr(walk_run, "LONG", 0)
     text = (
         f"{STREAM}QUERY q RETURN MATCH COUNT(*) AS n PATTERN B SELECT NEXT AFTER MATCH SKIP TO NEXT EVENT WITHIN 9 s;"
     )

@@ -175,8 +175,10 @@ class Preferred:
         Where derivations of one word say together what may be skipped, none is left out.
         """
         ranges = self._extension.ranges(block)
-        matched = np.flatnonzero([] if ends is None else ends < _NO_RANK)
-        if ends is None or not len(matched) or self._extension.keeps_excluded:
+        if ends is None or self._extension.keeps_excluded:
+            return ranges
+        matched = np.flatnonzero(ends < _NO_RANK)
+        if not len(matched):
             return ranges
         firsts, index = np.unique(block.first[matched], return_index=True)
         best = matched[index]

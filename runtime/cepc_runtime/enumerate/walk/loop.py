@@ -27,6 +27,7 @@ from .progress import (
     MEMORY,
     MOST,
     NEXT,
+    PATIENCE,
     REACH,
     SEEN,
     STOP,
@@ -84,8 +85,6 @@ TIRED: Final = 3  # enough was done to be told of
 NOWHERE: Final = (1 << 31) - 1
 LAST_TICK: Final = (1 << 63) - 1
 LOW_BITS: Final = (1 << 31) - 1
-LONG: Final = 1 << 24
-"""Work after which a run ends."""
 
 
 class Walked(NamedTuple):
@@ -110,7 +109,7 @@ def run(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, found: Walked
         events.kept[:] = NONE
         while s[KNOWN] > s[LOW]:
             look_back(t, s, events, known)
-            if s[WORK] > LONG:
+            if s[WORK] > s[PATIENCE]:
                 return TIRED
         end = walk(t, s, events, known, found)
         if end != FINISHED or not next_piece(t, s, events, least):
@@ -257,7 +256,7 @@ def walk(t: Ints, s: Ints, events: WalkEvents, known: KnownOfPiece, found: Walke
                 s[AT] = at
                 return TIRED if s[WORK] > s[MOST] else FULL
             at = at + 1 if length == 0 else resume(t, s, events, found, length)
-            if s[WORK] > LONG:
+            if s[WORK] > s[PATIENCE]:
                 s[AT] = at
                 return TIRED
         else:

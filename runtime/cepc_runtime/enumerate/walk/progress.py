@@ -17,7 +17,8 @@ MATCHES: Final = 8
 WRITTEN: Final = 9
 WORK: Final = 10
 MOST: Final = 11  # work after which it ends, wherever it is
-COUNTERS: Final = 12
+PATIENCE: Final = 12  # work after which it ends, between two matches
+COUNTERS: Final = 13
 
 # of a state: the next instant with an event that it may not skip; of the instant that was looked at last the beginning
 # and what was found; and from which to which event of its loop no match goes on that begins with DEAD

@@ -14,7 +14,7 @@ from .instructions import Instructions
 from .loop import FINISHED, FULL, SHORT, Walked
 from .loops import KnownOfPiece
 from .numbers import NumberRows, Sides
-from .progress import AT, COUNTERS, GROUP, HIGH, LOW, MATCHES, MEMORY, MOST, WORK, WRITTEN
+from .progress import AT, COUNTERS, GROUP, HIGH, LOW, MATCHES, MEMORY, MOST, PATIENCE, WORK, WRITTEN
 from .reading import FormulaMeans, WalkEvents
 from .table import OptionParts, table_of
 from .tallies import Tallies
@@ -37,6 +37,10 @@ REMEMBERED: Final = 1 << 18
 """From where no match goes on is remembered so often at most, where anything is kept."""
 LEAST: Final = 1 << 12
 """First events of a piece at least."""
+LONG: Final = 1 << 24
+"""Work after which a run ends, so that somebody can be told."""
+LONG_IN_PYTHON: Final = 1 << 16
+"""The same where it is interpreted: how much there is for each event shows then, and whether machine code pays."""
 EVENTS_OF_MATCH: Final = 16
 """Room for so many events of each match of a batch."""
 
@@ -81,6 +85,7 @@ class Walking:
         end = None
         while end != FINISHED:
             progress[MOST] = means.budget.left
+            progress[PATIENCE] = min(LONG, LONG_IN_PYTHON) if run is loop.run else LONG
             end = run(self._table, progress, self._events, known, found, least)
             means.budget.spend(tried=int(progress[WORK]), partial=0)
             if end == SHORT:
@@ -92,6 +97,8 @@ class Walking:
                 means.reached(progress[AT] / max(length, 1))
                 yield from self._by_length(found, int(progress[MATCHES]))
                 progress[MATCHES] = progress[WRITTEN] = 0
+            if run is loop.run:
+                run = run_function(loop, int(progress[WORK]))
             progress[WORK] = 0
 
     def _by_length(self, found: Walked, count: int) -> Iterator[Matches]:
