@@ -49,9 +49,11 @@ from cepc_runtime.spark.forms import IN_ROWS
 from cepc_runtime.spark.streaming.chain import chained
 from cepc_runtime.spark.streaming.operator import Answer, Answering
 from cepc_runtime.spark.streaming.query import Continuous, settings_of_stream
-from cepc_runtime.spark.streaming.run import Folders, start, trigger_of, wait
+from cepc_runtime.spark.streaming.running import wait
 from cepc_runtime.spark.streaming.sinks import AtOnce, Directories
 from cepc_runtime.spark.streaming.spread import cores_of, usual_buckets
+from cepc_runtime.spark.streaming.starting import start
+from cepc_runtime.spark.streaming.terms import Folders, trigger_of
 from cepc_runtime.streaming.advance import advance
 from cepc_runtime.streaming.program import Program
 from cepc_runtime.streaming.state import State, from_bytes, to_bytes

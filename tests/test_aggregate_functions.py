@@ -79,7 +79,7 @@ OTHERS = {
     ),
     ("cepc_runtime/plan/as_json.py", "count"): "a way of executing a query",
     ("cepc_runtime/spark/streaming/query.py", "min"): "a setting of Spark's",
-    ("cepc_runtime/spark/streaming/run.py", "max"): "a field of Spark's progress",
+    ("cepc_runtime/spark/streaming/telling.py", "max"): "a field of Spark's progress",
 }
 
 # Modules that make aggregates of their own; none compares one.

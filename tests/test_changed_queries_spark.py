@@ -11,10 +11,11 @@ import pytest
 
 import cepc
 from cepc_runtime.spark.schema import JobError
-from cepc_runtime.spark.streaming import checkpoint, run
+from cepc_runtime.spark.streaming import checkpoint, starting
 from cepc_runtime.spark.streaming.query import Continuous
-from cepc_runtime.spark.streaming.run import Folders, start
 from cepc_runtime.spark.streaming.sinks import Writing
+from cepc_runtime.spark.streaming.starting import start
+from cepc_runtime.spark.streaming.terms import Folders
 from tests.equivalence import ABOUT, among, same
 from tests.test_stream_spark import PROGRAM, SCHEMA, START, Job, events, put
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from cepc_runtime.spark.streaming.run import Running
+    from cepc_runtime.spark.streaming.running import Running
     from cepc_runtime.spark.streaming.sinks import Sink
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]  # several starts of a stream; without Spark: test_changed_queries.py
@@ -92,7 +93,7 @@ def test_queries_are_changed_once_however_the_first_micro_batch_ends(
             new.run()
     assert (file.read_text(), new.told) == (before, [])
     with monkeypatch.context() as killed:
-        killed.setattr(run, "settings_of_stream", _fails)  # between program.json and the first offsets
+        killed.setattr(starting, "settings_of_stream", _fails)  # between program.json and the first offsets
         with pytest.raises(JobError, match="killed"):
             new.run()
     begins = since(tmp_path)

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from cepc.cli import cepc
 from cepc_runtime.spark.schema import JobError
-from cepc_runtime.spark.streaming.run import flush_all, wait
+from cepc_runtime.spark.streaming.running import flush_all, wait
 from cepc_runtime.spark.streaming.source import read_stream
 from cepc_runtime.sql.types import to_arrow
 from tests.equivalence import ABOUT, answered, same

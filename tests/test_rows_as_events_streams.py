@@ -31,7 +31,7 @@ from cepc_runtime.spark.rows import result_columns
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.streaming import checkpoint
 from cepc_runtime.spark.streaming.chain import chained, chains
-from cepc_runtime.spark.streaming.run import wait
+from cepc_runtime.spark.streaming.running import wait
 from cepc_runtime.spark.streaming.sinks import Directories
 from cepc_runtime.sql.types import to_arrow
 from cepc_runtime.streaming.decision import rows_behind
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
     from cepc_runtime.plan.physical import PhysicalPlan
     from cepc_runtime.spark.streaming.query import Continuous
-    from cepc_runtime.spark.streaming.run import Running
+    from cepc_runtime.spark.streaming.running import Running
     from cepc_runtime.spark.streaming.sinks import Sink
     from tests.programs import Case, Make
     from tests.several_streams import Compiled

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cepc_runtime.spark.schema import JobError
-from cepc_runtime.spark.streaming.run import flush_all, wait
+from cepc_runtime.spark.streaming.running import flush_all, wait
 from cepc_runtime.spark.streaming.source import read_stream
 from cepc_runtime.sql.types import to_arrow
 from tests import oracle

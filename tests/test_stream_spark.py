@@ -26,16 +26,18 @@ from cepc_runtime.spark.files import UNFINISHED, Renaming
 from cepc_runtime.spark.footers import footers
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.settings import MOST
-from cepc_runtime.spark.streaming import checkpoint, one_machine, run, state_path
+from cepc_runtime.spark.streaming import checkpoint, one_machine, starting, state_path
 from cepc_runtime.spark.streaming.ending import SIGNALS
 from cepc_runtime.spark.streaming.lease import LOOK, NAME
 from cepc_runtime.spark.streaming.query import continuous
-from cepc_runtime.spark.streaming.run import DAY, EVERY, Folders, Terms, start, stream, wait
+from cepc_runtime.spark.streaming.running import wait
 from cepc_runtime.spark.streaming.same_files import folders_read
 from cepc_runtime.spark.streaming.sinks import Directories, Writing
 from cepc_runtime.spark.streaming.source import read_stream
 from cepc_runtime.spark.streaming.spread import keys, spark_hash
+from cepc_runtime.spark.streaming.starting import start, stream
 from cepc_runtime.spark.streaming.store import HadoopStore, StoreError
+from cepc_runtime.spark.streaming.terms import DAY, EVERY, Folders, Terms
 from tests.equivalence import ABOUT, same
 from tests.faults import spark as faults
 from tests.faults.driver import descendants, end
@@ -52,7 +54,7 @@ if TYPE_CHECKING:
     from cepc_runtime.plan.physical import PhysicalPlan
     from cepc_runtime.spark.forms import InFiles
     from cepc_runtime.spark.streaming.query import Continuous, Streamed
-    from cepc_runtime.spark.streaming.run import Running
+    from cepc_runtime.spark.streaming.running import Running
     from cepc_runtime.spark.streaming.sinks import Sink
 
 pytestmark = pytest.mark.spark
@@ -548,7 +550,7 @@ def test_a_run_finishes_the_flush_of_all_streams_and_is_refused_where_some_were_
         sink, terms = Directories(str(tmp_path / "o"), "parquet"), terms_in(str(tmp_path / "c"))
         return stream(spark, streams, sink, terms, frames, finish=finish)
 
-    monkeypatch.setattr(run, "start", start)
+    monkeypatch.setattr(starting, "start", start)
     monkeypatch.setattr(checkpoint, "ended", lambda *_: frozenset(over))
     told: list[Any] = []
     assert run_all(told.append) == []
@@ -590,7 +592,7 @@ def test_what_of_a_checkpoint_a_run_leaves_out_was_ended_and_its_flush_is_finish
         if given[5]:
             raise checkpoint.Ended("it is finished")
 
-    monkeypatch.setattr(run, "start", start)
+    monkeypatch.setattr(starting, "start", start)
 
     def run_some(streams: list[Streamed], queries: list[str]) -> None:
         sink, terms = Directories(str(tmp_path / "o"), "parquet"), terms_in(f"{tmp_path}/c")

@@ -361,6 +361,19 @@ def test_where_events_can_be_bound_in_many_ways_the_preferred_one_is_followed(pa
     assert found._means.budget.partial < 40 * 501
 
 
+def test_an_end_is_preferred_to_a_way_on_of_a_way_that_is_followed_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After the ways through y, which lead nowhere, a and b are followed together; c goes on from b alone."""
+    grow_together(monkeypatch, 0)
+    query = (
+        "SEQ(ANY z, ANY* y, OR(ANY a, ANY b), ANY? c) WHERE a.x = 1 AND b.x = 1 AND (c.x + a.x) % 7 = 6 "
+        "SELECT CONTIGUOUS"
+    )
+    found = enumerator(after_match(query, "PAST LAST EVENT", "UNBOUNDED"), column_table({"x": [0, 1, *[0] * 9]}), 64)
+    assert isinstance(found.walk(), NoWalk)
+    names = [[some.names[number] for number in match] for some in found.matches() for match in some.variables.T]
+    assert names == [["z", "a"]]
+
+
 @pytest.mark.parametrize("select", ["CONTIGUOUS", "NEXT"])
 @pytest.mark.parametrize(
     ("length", "expected"),

@@ -16,8 +16,10 @@ from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from cepc_runtime.spark.streaming import checkpoint, run
+from cepc_runtime.spark.streaming import checkpoint
+from cepc_runtime.spark.streaming import place as place_of_stream
 from cepc_runtime.spark.streaming.one_machine import OneMachine
+from cepc_runtime.spark.streaming.running import Running
 from cepc_runtime.spark.streaming.sinks import FLUSHED, Directories, Writing, place
 
 if TYPE_CHECKING:
@@ -132,11 +134,11 @@ def watched(killer: Killer) -> None:
 
         setattr(of, name, call)
 
-    around(run, "take", _of_folder, "", "the lease is taken")
+    around(place_of_stream, "take", _of_folder, "", "the lease is taken")
     around(checkpoint, "claim", _of_folder, "", "the checkpoint is claimed")
     around(checkpoint, "flush", _of_folder, "the flush begins", ENDED)
     around(Writing, "__call__", _of_stream, "a micro-batch begins", "before a commit")
-    around(run.Running, "report", _of_running, "", "after a commit")  # often, and so a moment after it
+    around(Running, "report", _of_running, "", "after a commit")  # often, and so a moment after it
     written(killer, Directories, "__call__", lambda query, _rows, _batch: query)
     written(killer, Directories, "together", lambda alike, _batch: next(iter(alike.queries.values())))
     written(killer, OneMachine, "write", lambda _told, plans, _place: plans[0].queries[0].name)
@@ -166,7 +168,7 @@ def _of_stream(writing: Writing, *_: object) -> str:
     return writing.what.streamed.stream.name
 
 
-def _of_running(running: run.Running, *_: object) -> str:
+def _of_running(running: Running, *_: object) -> str:
     return running.place.what.streamed.stream.name
 
 

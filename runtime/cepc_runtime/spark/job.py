@@ -23,7 +23,7 @@ from .schema import ComputedColumn, JobError, JobMember, OtherColumn, Stream
 from .settings import SETTINGS
 from .stream_part import StreamPart
 from .streaming.query import LagLetters, Streamed
-from .streaming.run import Running
+from .streaming.running import Running
 from .streaming.sinks import Memory, Sink
 from .streaming.source import read_stream
 from .whole_job import Job

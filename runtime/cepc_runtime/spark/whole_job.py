@@ -13,8 +13,8 @@ from .forms import IN_ROWS
 from .probe import LIMIT, matches_of
 from .schema import rows_needed
 from .settings import with_meaning
-from .streaming.run import DAY, EVERY, Folders, Terms
-from .streaming.run import stream as run_stream
+from .streaming.starting import stream as run_stream
+from .streaming.terms import DAY, EVERY, Folders, Terms
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .schema import Stream
     from .stream_part import StreamPart
     from .streaming.query import Streamed
-    from .streaming.run import Running
+    from .streaming.running import Running
     from .streaming.sinks import Sink
 
 

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Final
 from ..schema import JobError, needed, sources_of
 from ..sinks import path_of
 from .outputs import SINKS
-from .run import DAY, EVERY, Folders, Terms, flush_all, to_stderr, trigger_of, wait
-from .run import stream as start_streams
+from .running import flush_all, wait
 from .sinks import Target, console
 from .source import read_stream
 from .spread import FOR_CORE, ON_CLUSTER
+from .starting import stream as start_streams
 from .store import HadoopStore, StoreError
+from .telling import to_stderr
+from .terms import DAY, EVERY, Folders, Terms, trigger_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
