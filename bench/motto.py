@@ -31,7 +31,7 @@ from cepc.passes.strategy import strategy
 from cepc.planning import plan_program
 from cepc.shared_plans import workload_of
 from cepc_runtime.enumerate.arranged import arrange_for
-from cepc_runtime.enumerate.budget import MatchBudget
+from cepc_runtime.enumerate.budget import MatchBudget, WhyListed
 from cepc_runtime.enumerate.enumerator import Enumerator, timeline_of
 from cepc_runtime.enumerate.evaluation import Evaluator
 from cepc_runtime.enumerate.joins import Joins
@@ -203,7 +203,7 @@ class Execution:
 
     def by_joins(self, shared: SharedMatches) -> tuple[Counter[str], int]:
         found: Counter[str] = Counter()
-        budget = MatchBudget("", None, None)
+        budget = MatchBudget(WhyListed(""), None)
         joins = Joins(shared, self.plan.queries, self.timeline, self.evaluator, self._never, SearchMeans(budget))
         for name, matches in joins.matches():
             found[name] += len(matches)

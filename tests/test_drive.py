@@ -167,7 +167,7 @@ def test_a_window_that_fails_by_itself_is_an_error_after_the_rows_of_those_befor
     rows, error = closing("A1 A1 B2 B2 " * 2 + "A1 A1 A1 B2 " + "A1 A1 B2 B2", 6)
     assert [row["window_start"] for row in rows] == [0, 4]
     assert isinstance(error, TooManyPartialMatchesError)
-    assert error.query == "q0"
+    assert error.listed.query == "q0"
 
 
 @pytest.mark.parametrize("zeros", [(0.0, -0.0), (-0.0, 0.0)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from cepc_runtime.enumerate.arranged import arrange_for
 from cepc_runtime.enumerate.block import MatchBlock, concatenate
-from cepc_runtime.enumerate.budget import MatchBudget, TooManyPartialMatchesError
+from cepc_runtime.enumerate.budget import MatchBudget, TooManyPartialMatchesError, WhyListed, budget_of
 from cepc_runtime.enumerate.search import Search, SearchMeans
 from cepc_runtime.events.letters import classify
 from cepc_runtime.plan.after import SkipFor, SkipPastLast, SkipTo, SkipToNext
@@ -415,7 +416,7 @@ def test_a_block_never_grows_beyond_its_limit() -> None:
         plan.queries[0]
     )
     for merging in (False, True):
-        search = Search(enumerator.extension, SearchMeans(MatchBudget("q", None, None), 16), merging)
+        search = Search(enumerator.extension, SearchMeans(MatchBudget(WhyListed("q"), None), 16), merging)
         sizes = [len(block) for block in search.blocks(enumerator.everywhere())]
         assert max(sizes) <= 16 + 8
         assert sum(sizes) == 2**12 - 1
@@ -459,6 +460,22 @@ def test_too_many_partial_matches_name_what_had_them_enumerated(
     query = Query(RUN, tuple(condition(c) for c in conditions), more=more)
     with pytest.raises(TooManyPartialMatchesError, match=why):
         query.table(" ".join(f"a{i}(x={i})" for i in range(40)), limit=10)
+
+
+@pytest.mark.parametrize(
+    ("after", "cure"),
+    [
+        (
+            SkipToNext(),
+            "; AFTER MATCH SKIP PAST LAST EVENT, a bound such as `{1,100}` in place of `+`, a shorter WITHIN ",
+        ),
+        (SkipPastLast(), "; a bound such as `{1,100}` in place of `+`, a shorter WITHIN "),
+    ],
+)
+def test_a_match_that_is_too_long_has_the_cures_that_are_left(after: AfterMatchSkip, cure: str) -> None:
+    query = Query(RUN, more={"select": SelectContiguous(), "after": after})
+    with pytest.raises(TooManyPartialMatchesError, match=re.escape(cure)):
+        budget_of(query.plan().queries[0], 10).spend(tried=0, partial=11)
 
 
 def test_a_match_counts_in_every_window_that_holds_it() -> None:

@@ -21,7 +21,7 @@ from cepc.passes.strategy import strategy
 from cepc.shared_plans import Options, plan_shared, workload_of
 from cepc_runtime.batch import execute
 from cepc_runtime.enumerate.arranged import arrange_for
-from cepc_runtime.enumerate.budget import MatchBudget, TooManyPartialMatchesError
+from cepc_runtime.enumerate.budget import MatchBudget, TooManyPartialMatchesError, WhyListed
 from cepc_runtime.enumerate.enumerator import Enumerator, timeline_of
 from cepc_runtime.enumerate.evaluation import Evaluator
 from cepc_runtime.enumerate.joins import JoinRoom, Joins, _Rows
@@ -183,7 +183,7 @@ def by_joins(
 
         joins = Joins(
             shared, list(queries.values()), timeline, evaluator, search,
-            SearchMeans(MatchBudget("", None, None), block), JoinRoom(held, portion),
+            SearchMeans(MatchBudget(WhyListed(""), None), block), JoinRoom(held, portion),
         )  # fmt: skip
         alike: dict[tuple[str, tuple[str, ...], int], list[Matches]] = {}
         for name, matches in joins.matches():

@@ -6,6 +6,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from cepc_runtime.enumerate.budget import PAST_LAST
+
 if TYPE_CHECKING:
     from cepc_grammar.diagnostic import Diagnostic
 
@@ -23,8 +25,7 @@ _TABLES: Final = (
 )
 
 _FEWER: Final = (
-    "AFTER MATCH SKIP PAST LAST ROW, a bound such as `{1,100}` in place of `+`, a reluctant `+?` or WITHIN INTERVAL "
-    "lets matches be fewer or shorter"
+    "a bound such as `{1,100}` in place of `+`, a reluctant `+?` or WITHIN INTERVAL lets matches be fewer or shorter"
 )
 
 
@@ -32,8 +33,9 @@ def of_tables(problem: Diagnostic) -> Diagnostic:
     """The same with its title, notes and hint in words of SQL."""
     hint = problem.hint
     if problem.code == "E0803":
-        _, option, rest = hint.partition("; `--most")
-        hint = _FEWER + option + rest
+        cure, option, rest = hint.partition("; `--most")
+        past_last = "AFTER MATCH SKIP PAST LAST ROW, " if PAST_LAST in cure else ""
+        hint = past_last + _FEWER + option + rest
     notes = tuple(map(in_sql, problem.notes))
     return replace(problem, title=in_sql(problem.title), notes=notes, hint=in_sql(hint))
 

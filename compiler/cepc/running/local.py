@@ -310,7 +310,7 @@ def results_said(queries: Iterable[model.Query], sources: Mapping[str, Source]) 
     except ResultOverflowError as error:
         problem = messages.overflow(error, written_in(places[error.query], sources, error.aggregate))
     except TooManyPartialMatchesError as error:
-        problem = messages.too_many_matches(error, places[error.query])
+        problem = messages.too_many_matches(error, places[error.listed.query])
     except EvaluationError as error:
         casts = any("CAST" in source.text.upper() for source in sources.values())
         place = written_in(places[error.query], sources, error.expression)

@@ -39,14 +39,14 @@ def _time(value: object) -> str:
 def too_many_matches(error: TooManyPartialMatchesError, place: Span) -> Diagnostic:
     more = "1" + "0" * len(str(error.limit))  # ten times as large, as a person writes it
     hint = f"{error.cure}; {settings.MOST.of(number=more)} lets the run go on for longer"
-    if error.matches:
+    if error.listed.are_rows:
         return Diagnostic(
-            "E0803", f"`{error.query}` has too many matches", place,
+            "E0803", f"`{error.listed.query}` has too many matches", place,
             "each match is a row, and they are found one by one",
             notes=(f"more than {error.limit:,} partial matches were found",), hint=hint,
         )  # fmt: skip
     return Diagnostic(
-        "E0803", f"`{error.query}` has too many partial matches", place,
+        "E0803", f"`{error.listed.query}` has too many partial matches", place,
         "its matches cannot be counted without listing them",
         notes=(f"more than {error.limit:,} had to be listed {error.why or 'one by one'}",), hint=hint,
     )  # fmt: skip

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from ..cheap_dataclass import dataclass
+from ..plan.after import SkipPastLast
 from ..plan.strategy import Join
 
 if TYPE_CHECKING:
@@ -47,44 +49,57 @@ def other_bound(condition: str) -> str | None:
     return f"a quantifier has the bound without listing: `{{1,{most}}}` in place of `+`"
 
 
+PAST_LAST: Final = "AFTER MATCH SKIP PAST LAST EVENT"
 LONGER: Final = "; a larger --most, or spark.cepc.most in Spark's configuration, lets it go on for longer"
 
 
-class TooManyPartialMatchesError(RuntimeError):
-    """A query whose matches are enumerated has more of them than it may look at; `matches` says that they are its
-    rows.
+@dataclass(frozen=True, slots=True)
+class WhyListed:
+    """Whose matches are listed one by one, and for what: a condition, or `are_rows`. With `past_last`, the next begins
+    behind the last.
     """
 
-    def __init__(
-        self, query: str, limit: int, condition: str | None, select: str = "ANY", matches: bool = False
-    ) -> None:
-        super().__init__(query, limit, condition, select, matches)
-        self.query, self.limit, self.condition, self.select, self.matches = query, limit, condition, select, matches
+    query: str
+    condition: str | None = None
+    select: str = "ANY"
+    are_rows: bool = False
+    past_last: bool = False
+
+
+class TooManyPartialMatchesError(RuntimeError):
+    """A query whose matches are enumerated has more of them than it may look at."""
+
+    def __init__(self, listed: WhyListed, limit: int) -> None:
+        super().__init__(listed, limit)
+        self.listed, self.limit = listed, limit
 
     @property
     def why(self) -> str | None:
         """What they had to be enumerated for."""
-        selected = None if self.select == "ANY" else f"SELECT {self.select}"
-        if self.condition is None:
+        select, condition = self.listed.select, self.listed.condition
+        selected = None if select == "ANY" else f"SELECT {select}"
+        if condition is None:
             return selected and f"for {selected}"
-        return f"to check the condition {self.condition}" + (f" with {selected}" if selected else "")
+        return f"to check the condition {condition}" + (f" with {selected}" if selected else "")
 
     @property
     def cure(self) -> str:
-        if self.condition is not None and self.select == "ANY" and (bound := other_bound(self.condition)):
+        any_event, condition = self.listed.select == "ANY", self.listed.condition
+        if condition is not None and any_event and (bound := other_bound(condition)):
             return bound
-        if self.matches and self.select == "ANY":
+        if self.listed.are_rows and any_event:
             return "SELECT NEXT, a shorter WITHIN or conditions on single events let fewer begin"
-        if self.matches:
-            fewer = "AFTER MATCH SKIP PAST LAST EVENT, a bound such as `{1,100}` in place of `+`"
-            return f"{fewer}, a shorter WITHIN or conditions on single events let them be fewer or shorter"
-        condition = "a condition on single events" + (" or between neighbours" if self.select == "ANY" else "")
-        return f"a shorter WITHIN, {condition}, or a finer GROUP BY lets fewer begin"
+        if self.listed.are_rows:
+            fewer = "" if self.listed.past_last else f"{PAST_LAST}, "
+            bounded = "a bound such as `{1,100}` in place of `+`, a shorter WITHIN or conditions on single events"
+            return f"{fewer}{bounded} let them be fewer or shorter"
+        conditions = "a condition on single events" + (" or between neighbours" if any_event else "")
+        return f"a shorter WITHIN, {conditions}, or a finer GROUP BY lets fewer begin"
 
     def __str__(self) -> str:
         why = f" {self.why}" if self.why else ""
         many = f"more than {self.limit:,} partial matches had to be enumerated"
-        return f"query {self.query}: {many}{why}; {self.cure}{LONGER}"
+        return f"query {self.listed.query}: {many}{why}; {self.cure}{LONGER}"
 
 
 @dataclass(frozen=True)
@@ -97,16 +112,12 @@ class Spent:
 
 
 class MatchBudget:
-    """Counts partial matches, and those tried, of all threads that have it; `limit` None is no limit. `condition` and
-    `select` say what forces it. Where queries are found together, each part has a budget of its own, so that no query
-    fails for the others' matches.
+    """Counts partial matches, and those tried, of all threads that have it; `limit` None is no limit. Where queries are
+    found together, each part has a budget of its own, so that no query fails for the others' matches.
     """
 
-    def __init__(
-        self, query: str, limit: int | None, condition: str | None, select: str = "ANY", matches: bool = False
-    ) -> None:
-        self._query, self.limit, self._condition, self._select = query, limit, condition, select
-        self._matches = matches
+    def __init__(self, listed: WhyListed, limit: int | None) -> None:
+        self._listed, self.limit = listed, limit
         self.partial = 0
         self.tried = 0
         self._parts: dict[int, MatchBudget] = {}
@@ -116,7 +127,7 @@ class MatchBudget:
         """That of a part, which the query needs."""
         with self._lock:
             if number not in self._parts:
-                self._parts[number] = MatchBudget(query, self.limit, self._condition, self._select, self._matches)
+                self._parts[number] = MatchBudget(replace(self._listed, query=query), self.limit)
             return self._parts[number]
 
     @property
@@ -140,18 +151,19 @@ class MatchBudget:
             self.tried += tried
             self.partial += partial
         if self.limit is not None and (self.partial > self.limit or self.tried > self.limit * _TRIED_FOR_EACH):
-            raise TooManyPartialMatchesError(self._query, self.limit, self._condition, self._select, self._matches)
+            raise TooManyPartialMatchesError(self._listed, self.limit)
 
 
 def budget_of(query: QueryPlan, limit: int | None) -> MatchBudget:
     """For the matches of one query, not more than the limit."""
-    text = query.conditions[0].text if query.conditions else None
-    return MatchBudget(query.name, limit, text, query.select.word, query.kind == "match")
+    condition = query.conditions[0].text if query.conditions else None
+    past_last = isinstance(query.after, SkipPastLast)
+    return MatchBudget(WhyListed(query.name, condition, query.select.word, query.kind == "match", past_last), limit)
 
 
 def budget_over(together: Sequence[PhysicalQuery], most: int | None, events: int) -> MatchBudget:
     """For queries whose matches are found together, among so many events."""
     first = together[0]
     if isinstance(first.strategy, Join):
-        return MatchBudget(first.name, for_matches(most, events), None, first.select.word, matches=True)
+        return MatchBudget(WhyListed(first.name, select=first.select.word, are_rows=True), for_matches(most, events))
     return budget_of(first, for_matches(most, events) if first.kind == "match" else most)
