@@ -518,7 +518,7 @@ def test_the_budget_of_an_aggregate_query_is_the_option_too() -> None:
 def test_python_has_the_same_budget() -> None:
     compiled = python.compile(f"{STREAM}QUERY q RETURN MATCH COUNT(A) AS n PATTERN A+ WITHIN 1 h;")
     events = pa.table({"at": pa.array(range(40), pa.int64()), "k": ["A"] * 40})
-    with pytest.raises(RunError, match="`most=100000000`, lets the run go on"):
+    with pytest.raises(RunError, match="`most=100000000` lets the run go on"):
         compiled.run(events)
     with pytest.raises(RunError, match="more than 1,800 partial matches were found"):
         compiled.run(events, most=1000)
