@@ -141,6 +141,15 @@ def tied(returned: str) -> Case:
     return Case(f"{SMALL}{patterns}QUERY q RETURN {returned} WITHIN 60 s;", at(BEFORE_TIES))
 
 
+def test_partial_matches_that_a_not_excludes_in_all_their_derivations_end() -> None:
+    patterns = "PATTERN ordered AS SEQ(B b, NOT C, D d) WHERE b.x <= d.x;\n"
+    query = "QUERY q RETURN MATCH * PATTERN OR(ordered, SEQ(B b, NOT C n, D d, E)) SELECT NEXT {} WITHIN 60 s;"
+    for after in ("", "AFTER MATCH SKIP PAST LAST EVENT", "AFTER MATCH SKIP TO NEXT EVENT"):
+        text = f"{SMALL}{patterns}{query.format(after)}"
+        assert compare(Case(text, at("b1 c2 d3 e4"))).rows == 0
+        assert compare(Case(text, at("b1 d3 e4 b5 c6 d7 b9 d9"))).rows > 0
+
+
 DOUBLES = "STREAM s (at BIGINT, kind STRING, k INT, x DOUBLE) EVENT TIME at UNIT s EVENT TYPE kind;\n"
 SUMMED = "SUM(A.x) AS s, AVG(A.x) AS a"
 
