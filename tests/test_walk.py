@@ -344,7 +344,7 @@ WAYS = {
     "three loops": ("SEQ(ANY+ a, ANY+ b, ANY+ c, ANY d)", [498, 1, 1, 1]),
     "the shortest first": ("SEQ(ANY+? a, ANY+ b, ANY+? c, ANY d)", [1, 498, 1, 1]),
     "alternatives": ("SEQ(OR(A a, ANY b)+, ANY c, ANY d)", [499, 0, 1, 1]),
-    "several derivations of one match": ("SEQ((ANY+ a)+, ANY b, ANY c, ANY d)", [498, 1, 1, 1]),
+    "several derivations of each": ("SEQ((ANY+ a)+, ANY+ b, ANY+ c, ANY d)", [498, 1, 1, 1]),
 }
 
 

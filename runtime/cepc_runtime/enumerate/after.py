@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from .standing import Matches, Standing
 
 _FEW = 16384
-"""How many first events are tried together to begin with, each of another group."""
+"""How many first events are tried together to begin with."""
 _FEWER = 16
-"""So many times fewer groups are seen to where their partial matches were too many to be held together."""
+"""So many times fewer are tried where their partial matches were too many to be held together."""
 _KEPT = 16
 """A partial match that keeps so many numbers in mind takes the room of two."""
 _CHEAP = 4096
@@ -109,8 +109,7 @@ class AfterMatch:
         self._timeline = extension.timeline
 
     def matches(self) -> Iterator[Matches]:
-        starts = self._timeline.group_starts
-        pace = _Pace(self._firsts(), starts, min(len(starts), _FEW, self._means.block))
+        pace = _Pace(self._firsts(), self._timeline.group_starts, min(_FEW, self._means.block))
         while len(groups := pace.groups()):
             counts = pace.counts(groups)
             start = 0
@@ -187,6 +186,8 @@ def _chain(group: Ints, first: Ints, resume: Ints) -> tuple[Bools, dict[int, int
 
 
 def _fewer(groups: Ints, counts: Ints) -> tuple[Ints, Ints]:
-    """One first event of each group, or of fewer groups if it is that."""
-    few = len(groups) if counts.max() > 1 else max(len(groups) // _FEWER, 1)
-    return groups[:few], np.ones(few, dtype=np.int64)
+    """Fewer first events of each group, or one of each of fewer groups if it is that."""
+    if counts.max() > 1:
+        return groups, -(-counts // _FEWER)
+    few = max(len(groups) // _FEWER, 1)
+    return groups[:few], counts[:few]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 TOGETHER: Final = 1 << 21
 """So many partial matches may be held together: all of some first events are, until their matches are chosen."""
-OF_ONE: Final = 1 << 14
+OF_ONE: Final = 1 << 17
 """And so many of one first event."""
 WAYS: Final = 256
 """So many for each event and first event are no reason to follow them one after the other."""
