@@ -270,9 +270,8 @@ def _reader(file: DataFile, wanted: Wanted, stream: Any, rows: _Rows) -> Any:
 
 def _no_text(file: DataFile) -> DataError:
     why = f"it is no text in {options_of(file).encoding}"
-    return DataError(
-        [messages.unreadable(file.name, why, f"{settings.OPTION.of(key='encoding', value='…')} names another")]
-    )
+    hint = f"{settings.OPTION.of(key='encoding', value='…')} names another"
+    return DataError([messages.unreadable(file.name, why, hint)])
 
 
 def _converted(

@@ -206,16 +206,13 @@ _WILDCARDS: Final = frozenset("*?[")
 def _other_place(path: str) -> str:
     """What to write for a path that only a shell or Spark understands; "" for others."""
     scheme, is_url, rest = path.partition("://")
+    if scheme == "file" and is_url:
+        return f"write `{rest}`"
     if is_url:
-        return (
-            f"write `{rest}`"
-            if scheme == "file"
-            else f"copy them to this machine; {settings.ON_SPARK.of()} reads them there"
-        )
+        return f"copy them to this machine; {settings.ON_SPARK.of()} reads them there"
     if path.startswith("~"):
-        return (
-            f"write `{Path.home() / path.removeprefix('~/')}`: `~` is of the shell, which leaves it where it is quoted"
-        )
+        at_home = Path.home() / path.removeprefix("~/")
+        return f"write `{at_home}`: `~` is of the shell, which leaves it where it is quoted"
     parts = Path(path).parts
     first = next((number for number, part in enumerate(parts) if not _WILDCARDS.isdisjoint(part)), None)
     return "" if first is None else f"a path has no wildcards: `{Path(*parts[:first])}` is all files in it and below"
