@@ -26,7 +26,7 @@ import cepc
 from cepc.codegen.compiling import job_of
 from cepc_runtime.events.letter_words import BITS, words_needed
 from cepc_runtime.spark.events import word_names
-from cepc_runtime.spark.forms import IN_ROWS, TIMES, InFiles, Placed
+from cepc_runtime.spark.forms import IN_ROWS, TIMES, InFiles, Parquet, Placed
 from cepc_runtime.spark.kernel import kernel
 
 BATCH = 10_000
@@ -74,7 +74,7 @@ def main() -> None:
     batches = generate(job["EVENTS_LETTERS"], arguments.events, arguments.groups, arguments.hours)
     times = []
     with tempfile.TemporaryDirectory() as folder:
-        form = InFiles("snappy", arguments.files, "4", Placed(folder, "w")) if arguments.files else IN_ROWS
+        form = InFiles(Parquet("snappy", arguments.files, "4"), Placed(folder, "w")) if arguments.files else IN_ROWS
         run = kernel(job["EVENTS_PLAN"], job["EVENTS_CLASSES"], None, form)
         for _ in range(arguments.rounds + 1):  # the first compiles
             start, rows = time.process_time(), sum(batch.num_rows for batch in run(batches))

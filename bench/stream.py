@@ -45,7 +45,6 @@ from cepc.passes.strategy import strategy
 from cepc.planning import plan_program
 from cepc.running.session import quiet_session
 from cepc_runtime.parts.classes import classes_of
-from cepc_runtime.spark.forms import IN_ROWS
 from cepc_runtime.spark.streaming.chain import chained
 from cepc_runtime.spark.streaming.operator import Answer, Answering
 from cepc_runtime.spark.streaming.query import Continuous, settings_of_stream
@@ -54,6 +53,7 @@ from cepc_runtime.spark.streaming.sinks import AtOnce, Directories
 from cepc_runtime.spark.streaming.spread import cores_of, usual_buckets
 from cepc_runtime.spark.streaming.starting import start
 from cepc_runtime.spark.streaming.terms import Folders, trigger_of
+from cepc_runtime.spark.streaming.told import KEPT_BY_SPARK
 from cepc_runtime.streaming.advance import advance
 from cepc_runtime.streaming.program import Program
 from cepc_runtime.streaming.state import State, from_bytes, to_bytes
@@ -63,9 +63,9 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from cepc_runtime.spark.forms import Form
     from cepc_runtime.spark.streaming.query import Streamed
     from cepc_runtime.spark.streaming.sinks import Sink
+    from cepc_runtime.spark.streaming.told import Aside
 
 STREAM = """STREAM events (at TIMESTAMP, kind STRING, account BIGINT, amount DOUBLE)
 EVENT TIME at WATERMARK 5 SECONDS EVENT TYPE kind IN ('A', 'B', 'C', 'D');
@@ -141,9 +141,9 @@ class Idle(Answering):
 class Floor(Continuous):
     """The same job with an operator that does nothing."""
 
-    def answering(self, form: Form = IN_ROWS) -> Answering:
-        real = super().answering(form)
-        return Idle(real.plan_text, real.classes, real.letters, form=form)
+    def answering(self, aside: Aside = KEPT_BY_SPARK) -> Answering:
+        real = super().answering(aside)
+        return Idle(real.plan_text, real.classes, real.letters, aside=aside)
 
 
 def discard(query: str, rows: DataFrame, batch: int) -> None:  # noqa: ARG001

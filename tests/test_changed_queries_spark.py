@@ -13,9 +13,9 @@ import cepc
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.streaming import checkpoint, starting
 from cepc_runtime.spark.streaming.query import Continuous
-from cepc_runtime.spark.streaming.sinks import Writing
 from cepc_runtime.spark.streaming.starting import start
 from cepc_runtime.spark.streaming.terms import Folders
+from cepc_runtime.spark.streaming.writing import Writing
 from tests.equivalence import ABOUT, among, same
 from tests.test_stream_spark import PROGRAM, SCHEMA, START, Job, events, put
 

@@ -17,7 +17,7 @@ import cepc
 from cepc.codegen.compiling import job_of
 from cepc_runtime.plan.as_json import from_text_of_plan
 from cepc_runtime.spark import files, main, parquet_packing
-from cepc_runtime.spark.forms import END, IN_ROWS, Carried, InFiles, parquet_form
+from cepc_runtime.spark.forms import END, IN_ROWS, Carried, InFiles, Parquet, parquet_form
 from cepc_runtime.spark.parquet_packing import ParquetPacking
 from cepc_runtime.spark.query_results import table_from
 from cepc_runtime.spark.rows import layout_of
@@ -277,7 +277,7 @@ def test_a_file_is_whole_when_it_is_large_or_there_are_too_many(
     names: dict[str, Any] = {"__name__": "job"}
     exec(compile(job_of(compiled.program, compiled.checked.sources).text, "job", "exec"), names)
     plan = from_text_of_plan(names["S_PLAN"])
-    packing = ParquetPacking(plan, layout_of(plan), InFiles("snappy", "INT96", "4.0.0", Carried()))
+    packing = ParquetPacking(plan, layout_of(plan), InFiles(Parquet("snappy", "INT96", "4.0.0"), Carried()))
     found: dict[str, list[pa.Table]] = {"0": [], "1": []}
     times = pa.array(np.arange(2000) * 1_000_000, pa.timestamp("us", "UTC"))
     values = {"k": np.arange(2000), "x": np.random.default_rng(1).random(2000)}

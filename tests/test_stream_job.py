@@ -29,8 +29,8 @@ from cepc_runtime.spark import whole_job
 from cepc_runtime.spark.job import Memory, read_stream
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.streaming.outputs import SINKS
-from cepc_runtime.spark.streaming.sinks import Writing
 from cepc_runtime.spark.streaming.terms import Folders, Terms
+from cepc_runtime.spark.streaming.writing import Writing
 from tests.equivalence import ABOUT, same
 
 if TYPE_CHECKING:

@@ -26,32 +26,28 @@ from cepc_runtime.events.letters import ByType
 from cepc_runtime.parts.classes import classes_of
 from cepc_runtime.plan.as_json import to_text
 from cepc_runtime.spark.events import CLASS
-from cepc_runtime.spark.forms import IN_ROWS
-from cepc_runtime.spark.rows import BATCH, ERROR, Packing, layout_of, result_columns
+from cepc_runtime.spark.rows import BATCH, ERROR, Packing, layout_of
 from cepc_runtime.spark.streaming.blobs import (
     AHEAD,
     BUCKET,
     EARLY,
     KIND,
     LATE,
-    METRICS,
     NO_EVENT,
     TAKEN,
-    contents,
-    notes,
     pack,
-    told_by,
-    unpack,
 )  # fmt: skip
 from cepc_runtime.spark.streaming.operator import Answering, Blob
 from cepc_runtime.spark.streaming.records import MALFORMED
 from cepc_runtime.spark.streaming.spread import keys, spark_hash, tasks, usual_buckets
 from cepc_runtime.spark.streaming.time import SHIFT, timer_for, watermark_in_ticks
+from cepc_runtime.spark.streaming.told import KEPT_BY_SPARK, OF_A_BUCKET, Tells, unpack
 from cepc_runtime.streaming.ticks import END
 from tests.equivalence import answered, compile_text, same, table_of
 from tests.programs import Case, cases, streamed
 from tests.properties import NOTHING, Seen, hold
 from tests.test_streaming import SECOND
+from tests.told_rows import rows_told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -59,7 +55,7 @@ if TYPE_CHECKING:
     from cepc_runtime.parts.classes import Class
     from cepc_runtime.plan.physical import PhysicalPlan
     from cepc_runtime.plan.stream import StreamPlan
-    from cepc_runtime.spark.forms import Form
+    from cepc_runtime.spark.streaming.told import Aside
     from tests.equivalence import Compiled, Rows
 
 BUCKETS = 3
@@ -143,21 +139,14 @@ class Stream:
         self.timers[bucket] = None if done.due is None else timer_for(plan.stream, done.due)
         assert self.timers[bucket] is None or watermark_in_ticks(plan.stream, self.timers[bucket] or 0) > watermark
         self.told += done.rows
-        if self.answering.form == IN_ROWS:
+        if self.answering.aside == KEPT_BY_SPARK:
             self._take(plan, done.rows)
 
     def _take(self, plan: PhysicalPlan, blobs: list[bytes]) -> None:
-        layout = layout_of(plan)
-        for found in contents(0, map(pa.scalar, blobs)):
-            for row in pa.ipc.read_record_batch(found, Packing.of(layout).schema).to_pylist():
-                what, values = row["query"], list(row.values())[2:]
-                if what.isdigit():
-                    number = int(what)
-                    names = [name for name, _ in result_columns(plan.queries[number], plan.stream)]
-                    places = layout.places[number]
-                    self.rows[number].append({n: values[p] for n, p in zip(names, places, strict=True)})
-                else:
-                    self.lost += what == LATE
+        rows, texts = rows_told(plan, blobs)
+        for number, own in rows.items():
+            self.rows[number] += own
+        self.lost += len(texts[LATE])
 
 
 def micro_batches(chance: Random, events: pa.Table, stream: StreamPlan) -> Iterator[tuple[pa.Array, int]]:
@@ -180,20 +169,24 @@ def through_the_operator(case: Case, chance: Random) -> Seen:
         assert stream.lost == 0
         return stream.rows
 
-    return told_by_the_operator(case, chance, IN_ROWS, rows_so_far)
+    return told_by_the_operator(case, chance, KEPT_BY_SPARK, rows_so_far, chance.choice((0, 300, OF_A_BUCKET)))
 
 
 def told_by_the_operator(
-    case: Case, chance: Random, form: Form, rows_so_far: Callable[[Stream], dict[int, Rows]]
+    case: Case,
+    chance: Random,
+    aside: Aside,
+    rows_so_far: Callable[[Stream], dict[int, Rows]],
+    most: int,
 ) -> Seen:
-    """The rows are the oracle's, by what is made after each micro-batch of what it told in this form."""
+    """The rows are the oracle's, by what is made after each micro-batch of what it told, `most` bytes, and put aside."""
     compiled = compile_text(case.text)
     answers = answered(case, compiled)
     if answers is None:
         return NOTHING
     job = stream_job(compiled.program.streams[0], compiled.logical)
     plan, letters = whole_plan(job), tuple((letter.type, letter.condition) for letter in job.letters)
-    stream = Stream(Answering(to_text(plan), classes_of(plan.queries), letters, form=form))
+    stream = Stream(Answering(to_text(plan), classes_of(plan.queries), letters, aside=aside, told=most))
     table = read(table_of(case, compiled), compiled.plan.stream).table
     for part, shown in micro_batches(chance, table, compiled.plan.stream):
         stream.batch(packed(compiled, table.take(part), plan), shown)
@@ -287,10 +280,8 @@ def test_a_late_event_is_written_as_json_that_reads_as_the_same_event(type_: str
     events = pa.table([pa.array(values.get(f.name, [1, 1]), f.type) for f in answering.schema], answering.schema)
     (batch,) = events.to_batches()
     done = answering.step(0, None, [(EARLY, batch.serialize().to_pybytes())], 0)
-    schema = Packing.of(layout_of(plan)).schema
-    rows = [pa.ipc.read_record_batch(found, schema) for found in contents(0, map(pa.scalar, done.rows))]
-    (notes_of_late,) = [batch.column(1).to_pylist() for batch in rows if batch.column(0)[0].as_py() == LATE]
-    lines = [json.loads(text, parse_float=Exact, parse_constant=pytest.fail) for text in notes_of_late]
+    late = rows_told(plan, done.rows)[1][LATE]
+    lines = [json.loads(text, parse_float=Exact, parse_constant=pytest.fail) for text in late]
     assert [line["event"]["x"] for line in lines] == [written, None]
     assert [(line["reason"], line["queries"]) for line in lines] == [("ahead of the clock", ["q"])] * 2
     for name, type_of_column in plan.stream.columns:
@@ -324,7 +315,8 @@ def test_rows_of_many_buckets_come_in_few_batches_and_in_their_order() -> None:
     plan = compile_text(PLAIN).plan
     packing = Packing.of(layout_of(plan))
     texts = [[str(bucket)] * size for bucket, size in enumerate((1, 3, BATCH - 1, 2, BATCH, 1, 1))]
-    blobs = [told_by(0, notes(packing, METRICS, one).serialize().to_pybytes()) for one in texts]
+    tells = Tells(plan, 0, KEPT_BY_SPARK, 0)
+    blobs = [blob for one in texts for blob in tells.all_of([], {LATE: one}, "{}")]
     found = list(unpack(packing, 0)([pa.record_batch({"blob": pa.array(blobs, pa.binary())})]))
     assert [batch.num_rows for batch in found] == [4, BATCH - 1, 2, BATCH, 2]
     assert pa.Table.from_batches(found).column(ERROR).to_pylist() == [text for one in texts for text in one]

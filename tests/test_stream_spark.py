@@ -26,18 +26,19 @@ from cepc_runtime.spark.files import UNFINISHED, Renaming
 from cepc_runtime.spark.footers import footers
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.settings import MOST
-from cepc_runtime.spark.streaming import checkpoint, one_machine, starting, state_path
+from cepc_runtime.spark.streaming import checkpoint, starting, state_path, told
 from cepc_runtime.spark.streaming.ending import SIGNALS
 from cepc_runtime.spark.streaming.lease import LOOK, NAME
 from cepc_runtime.spark.streaming.query import continuous
 from cepc_runtime.spark.streaming.running import wait
 from cepc_runtime.spark.streaming.same_files import folders_read
-from cepc_runtime.spark.streaming.sinks import Directories, Writing
+from cepc_runtime.spark.streaming.sinks import Directories
 from cepc_runtime.spark.streaming.source import read_stream
 from cepc_runtime.spark.streaming.spread import keys, spark_hash
 from cepc_runtime.spark.streaming.starting import start, stream
 from cepc_runtime.spark.streaming.store import HadoopStore, StoreError
 from cepc_runtime.spark.streaming.terms import DAY, EVERY, Folders, Terms
+from cepc_runtime.spark.streaming.writing import Writing
 from tests.equivalence import ABOUT, same
 from tests.faults import spark as faults
 from tests.faults.driver import descendants, end
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from cepc_runtime.plan.physical import PhysicalPlan
-    from cepc_runtime.spark.forms import InFiles
+    from cepc_runtime.spark.forms import FileKind
     from cepc_runtime.spark.streaming.query import Continuous, Streamed
     from cepc_runtime.spark.streaming.running import Running
     from cepc_runtime.spark.streaming.sinks import Sink
@@ -235,18 +236,19 @@ def test_what_was_before_an_event_is_known_over_micro_batches_and_restarts(spark
 
 
 @pytest.mark.long
-def test_rows_and_late_events_of_more_than_a_driver_shall_hold_are_written_by_workers(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("written_by", ["workers", "Spark"])
+def test_rows_and_late_events_of_more_than_a_driver_shall_hold_are_written_by_others(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written_by: str
 ) -> None:
-    """More than a MB of each, of one bucket, beside a few rows."""
-    by_driver, parquet = list[tuple[int, int]](), one_machine._parquet
+    """More than a MB of each, of one bucket, beside a few rows. On a cluster it is Spark that has them."""
+    by_driver, made_of = list[tuple[int, int]](), told.file_of
 
-    def made(plan: PhysicalPlan, number: int, tables: Sequence[pa.Table], form: InFiles) -> Any:
+    def made(kind: FileKind, plan: PhysicalPlan, number: int, tables: Sequence[pa.Table]) -> Any:
         by_driver.append((number, sum(table.num_rows for table in tables)))
-        return parquet(plan, number, tables, form)
+        return made_of(kind, plan, number, tables)
 
-    monkeypatch.setattr(one_machine, "_parquet", made)
-    monkeypatch.setattr(one_machine, "_text", lambda _: pytest.fail("by the driver"))
+    monkeypatch.setattr(f"{Writing.__module__}.file_of", made)
+    monkeypatch.setattr(f"{Writing.__module__}.text_file", lambda _: pytest.fail("by the driver"))
     text = """STREAM rides (at TIMESTAMP, kind STRING, driver BIGINT, note STRING)
     EVENT TIME at WATERMARK 1 SECOND EVENT TYPE kind IN ('Pickup', 'Travel', 'Drop');
     QUERY many RETURN MATCH t.note, t.driver PATTERN Travel t WITHIN 1 SECOND;
@@ -264,6 +266,8 @@ def test_rows_and_late_events_of_more_than_a_driver_shall_hold_are_written_by_wo
     for number in (2, 3):  # what a micro-batch says of the watermark holds two later
         put(tmp_path / "in", number, [{**many[-1], "at": START + timedelta(seconds=100 * number)}])
     put(tmp_path / "in", 4, many)
+    if written_by == "Spark":
+        monkeypatch.setattr(f"{Writing.__module__}.is_one_machine", lambda _: False)
     job = Job(spark, tmp_path, text, 1)
     job.run(flush=True)
     found = pq.read_table(tmp_path / "out" / "many")
@@ -273,6 +277,9 @@ def test_rows_and_late_events_of_more_than_a_driver_shall_hold_are_written_by_wo
     assert sorted(lost) == notes
     assert sorted(by_driver) == [(0, 1), (0, 1), (1, 1)]  # of micro-batches with a row each
     assert not list((tmp_path / "out" / "_unfinished").glob("*"))
+    makers = {"workers": {"parquet-cpp-arrow"}, "Spark": {"parquet-cpp-arrow", "parquet-mr"}}
+    assert job.makers("many") == makers[written_by]
+    assert job.makers("few") == {"parquet-cpp-arrow"}
 
 
 @pytest.mark.long  # without Spark: test_state.py

@@ -16,9 +16,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from cepc.writing import show, sorting, store
-from cepc.writing.lines import csv_lines, json_lines
 from cepc.writing.order import in_order
 from cepc_runtime.results.as_text import as_json, as_text, json_object
+from cepc_runtime.results.lines import csv_lines, json_lines
 from cepc_runtime.results.text_columns import json_column, text_column
 
 INF = float("inf")

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from cepc_runtime.spark.streaming import checkpoint
 from cepc_runtime.spark.streaming import place as place_of_stream
-from cepc_runtime.spark.streaming.one_machine import OneMachine
+from cepc_runtime.spark.streaming.directories import ByHadoop, OnDisk
 from cepc_runtime.spark.streaming.running import Running
-from cepc_runtime.spark.streaming.sinks import FLUSHED, Directories, Writing, place
+from cepc_runtime.spark.streaming.sinks import FLUSHED, Directories, place
+from cepc_runtime.spark.streaming.writing import Writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -139,18 +140,22 @@ def watched(killer: Killer) -> None:
     around(checkpoint, "flush", _of_folder, "the flush begins", ENDED)
     around(Writing, "__call__", _of_stream, "a micro-batch begins", "before a commit")
     around(Running, "report", _of_running, "", "after a commit")  # often, and so a moment after it
-    written(killer, Directories, "__call__", lambda query, _rows, _batch: query)
-    written(killer, Directories, "together", lambda alike, _batch: next(iter(alike.queries.values())))
-    written(killer, OneMachine, "write", lambda _told, plans, _place: plans[0].queries[0].name)
+    written(killer, Directories, "__call__", lambda query, _rows, batch: (query, batch == FLUSHED))
+    written(
+        killer, Directories, "together", lambda alike, batch: (next(iter(alike.queries.values())), batch == FLUSHED)
+    )
+    for of in (OnDisk, ByHadoop):
+        written(killer, of, "put", lambda inside, *_: (inside.partition("/")[0], inside.endswith(place(FLUSHED))))
 
 
-def written(killer: Killer, of: Any, name: str, query: Callable[..., str]) -> None:
-    """Let the killer hear of a way in which rows are written."""
+def written(killer: Killer, of: Any, name: str, about: Callable[..., tuple[str, bool]]) -> None:
+    """Let the killer hear of a way in which rows are written, which is `about` a query, and amid a flush or not."""
     whole = getattr(of, name)
 
     @wraps(whole)
     def call(one: Any, *given: Any) -> None:
-        stream, flushed = query(*given).rpartition("_of_")[2], given[-1] in (FLUSHED, place(FLUSHED))
+        query, flushed = about(*given)
+        stream = query.rpartition("_of_")[2]
         killer.at("before rows are flushed" if flushed else "before rows are written", stream)
         killer.amid("amid flushed rows" if flushed else "amid rows", stream)
         whole(one, *given)

@@ -16,19 +16,17 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import pyarrow as pa
-
 from cepc.codegen.stream_job import stream_job
 from cepc.codegen.streaming import whole_plan
 from cepc_runtime.events.grouped import read
 from cepc_runtime.parts.classes import classes_of
 from cepc_runtime.plan.as_json import to_text
 from cepc_runtime.spark.files import UNFINISHED
-from cepc_runtime.spark.rows import Packing, layout_of, result_columns
+from cepc_runtime.spark.rows import result_columns
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.sinks import path_of
 from cepc_runtime.spark.streaming import checkpoint
-from cepc_runtime.spark.streaming.blobs import contents, pack
+from cepc_runtime.spark.streaming.blobs import pack
 from cepc_runtime.spark.streaming.intact import check_intact, remove_lost_sums
 from cepc_runtime.spark.streaming.lease import NAME, Holder, Lease, take
 from cepc_runtime.spark.streaming.operator import Answering
@@ -41,9 +39,12 @@ from tests.faults.local import LocalStore
 from tests.faults.work import DELAY, STREAM, compiled, program, work
 from tests.generated_jobs import names_of_job
 from tests.test_stream_operator import packed
+from tests.told_rows import rows_told
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    import pyarrow as pa
 
     from cepc_runtime.spark.streaming.query import Continuous
     from tests.faults.work import Work
@@ -184,26 +185,19 @@ class Job:
         self.lease.check()
         self.writes += 1
         plan = answering().program.plan
-        schema = Packing.of(layout_of(plan)).schema
-        tables = [pa.ipc.read_record_batch(found, schema) for found in contents(0, map(pa.scalar, blobs))]
-        rows = [row for table in tables for row in table.to_pylist()]
+        rows, texts = rows_told(plan, blobs)
         alike: dict[Any, list[tuple[Path, list[dict[str, Any]]]]] = {}
         for number, query in enumerate(plan.queries):
-            names = tuple(name for name, _ in result_columns(query, plan.stream))
-            places = layout_of(plan).places[number]
-            own = [[*row.values()][2:] for row in rows if row["query"] == str(number)]
-            if own:
-                found = [dict(zip(names, (row[p] for p in places), strict=True)) for row in own]
+            if own := rows.get(number):
                 folder = Path(path_of(str(self.folder / "out"), query.name)) / place(batch)
-                alike.setdefault((places, names), []).append((folder, found))
+                alike.setdefault(result_columns(query, plan.stream), []).append((folder, own))
         for together in alike.values():
             if len(together) == 1:
                 self._files(*together[0])
             else:
                 self._moved(together)
-        lost = sum(row["query"] == "late" for row in rows)
-        if lost:
-            self._files(self.folder / "late" / place(batch), [{}] * lost)
+        if late := texts["late"]:
+            self._files(self.folder / "late" / place(batch), [{}] * len(late))
 
     def _files(self, folder: Path, rows: Sequence[dict[str, Any]]) -> None:
         self.at("before a directory of rows")

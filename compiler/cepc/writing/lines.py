@@ -1,82 +1,14 @@
-"""Result tables as lines of text: JSON objects, and CSV."""
+"""Result tables printed and saved as lines of text."""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from .writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import BinaryIO, TextIO
-
-ROWS: Final = 1 << 14
-"""Made into text at a time."""
-
-
-def json_lines(table: Any, query: str | None = None) -> Iterator[bytes]:
-    """An object for each row, with the query's name first where it is given; some lines at a time.
-
-    The name stands under `query`; where the query has a column of that name, under `_query`, and so on.
-    """
-    from cepc_runtime.results.as_text import object_parts
-    from cepc_runtime.results.text_columns import json_column
-
-    quote = json.encoder.encode_basestring
-    names, lead = [quote(name) for name in table.column_names], []
-    if query is not None:
-        under = "query"
-        while under in table.column_names:
-            under = f"_{under}"
-        names, lead = [quote(under), *names], [quote(query)]
-    for part in _parts(table):
-        yield _lines([*object_parts(names, [*lead, *map(json_column, part.columns)]), "\n"])
-
-
-def csv_lines(table: Any) -> Iterator[bytes]:
-    """A header and a line for each row; null is empty, the empty string is quoted, nested values are JSON; some lines
-    at a time.
-    """
-    import pyarrow as pa
-
-    yield f"{','.join(_cells(pa.array(table.column_names, pa.string())).to_pylist())}\n".encode()
-    for part in _parts(table):
-        cells: list[Any] = []
-        for column in part.columns:
-            cells += [_cells(column), ","]
-        yield _lines([*cells[:-1], "\n"])
-
-
-def _cells(column: Any) -> Any:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from cepc_runtime.results.text_columns import joined, text_column
-
-    texts = text_column(column)
-    if pa.types.is_primitive(column.type) or pa.types.is_decimal(column.type):  # numbers and times
-        return texts
-    within = pc.match_substring_regex(texts, '^$|[,"\n\r]')
-    if not pc.any(within).as_py():
-        return texts
-    return pc.if_else(within, joined('"', pc.replace_substring(texts, '"', '""'), '"'), texts)
-
-
-def _parts(table: Any) -> Iterator[Any]:
-    for start in range(0, table.num_rows, ROWS):
-        yield table.slice(start, ROWS)
-
-
-def _lines(parts: list[Any]) -> bytes:
-    """The bytes of what stands one after the other in each row."""
-    import numpy as np
-
-    from cepc_runtime.results.text_columns import joined
-
-    _, offsets, text = joined(*parts, null="").buffers()
-    end = int(np.frombuffer(offsets, np.int64)[-1])
-    return bytes(text.slice(0, end).to_pybytes())
 
 
 def of_lines(
@@ -97,5 +29,17 @@ def of_lines(
     return Writer(name, show, save, is_of_one_query)
 
 
-JSON_LINES = of_lines("jsonl", json_lines)
-CSV = of_lines("csv", lambda table, _query: csv_lines(table), is_of_one_query=True)
+def _json(table: Any, query: str | None) -> Iterator[bytes]:
+    from cepc_runtime.results.lines import json_lines
+
+    return json_lines(table, query)
+
+
+def _csv(table: Any, _query: str | None) -> Iterator[bytes]:
+    from cepc_runtime.results.lines import csv_lines
+
+    return csv_lines(table)
+
+
+JSON_LINES = of_lines("jsonl", _json)
+CSV = of_lines("csv", _csv, is_of_one_query=True)

@@ -130,7 +130,7 @@ def _carried(whole: WholeFiles, files: Files, form: InFiles, unfinished: str) ->
     moves, without = Renaming(whole.frame.sparkSession), []
     for number, name in whole.queries.items():
         found = f"{unfinished}/{QUERY}={number}"
-        moves.renamed(found, ".txt", form.ending)
+        moves.renamed(found, ".txt", form.parquet.ending)
         if not moves.moved(found, path_of(files.folder, name)):
             without.append(name)
     return without

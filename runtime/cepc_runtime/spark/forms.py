@@ -23,6 +23,7 @@ from ..sql.types import (
     TIMESTAMP_NTZ,
     Array,
     Decimal,
+    Map,
     Struct,
 )
 from .caching import in_few_tasks
@@ -61,20 +62,40 @@ class Placed:
 
 
 @dataclass(frozen=True)
-class InFiles:
-    """A row of the DataFrame is a file of Parquet with rows of one query. It is what this version of Spark would write,
-    with this compression and its times so.
-    """
+class Parquet:
+    """Files of Parquet as this version of Spark would write them, with this compression and its times so."""
 
     compression: str
     times: str
     spark: str
-    where: Carried | Placed
 
     @property
     def ending(self) -> str:
         """Of the names that Spark gives to such files."""
         return f"{_ENDINGS[self.compression]}.parquet"
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Files of JSON or of CSV, as `form` says."""
+
+    form: str
+
+    @property
+    def ending(self) -> str:
+        """Of the names that Spark gives to such files."""
+        return f".{self.form}"
+
+
+FileKind = Parquet | Lines
+
+
+@dataclass(frozen=True)
+class InFiles:
+    """A row of the DataFrame is a file with rows of one query."""
+
+    parquet: Parquet
+    where: Carried | Placed
 
     def in_tasks(self, events: DataFrame) -> DataFrame:
         """The events in no more tasks than there are cores, for each makes a file for each query."""
@@ -98,11 +119,14 @@ MICROS: Final = "TIMESTAMP_MICROS"
 TIMES: Final = (INT96, MICROS)
 """Forms of times that workers write. Of milliseconds Spark takes those before, and Arrow those nearer to 1970."""
 _ENDINGS: Final = {"none": "", "snappy": ".snappy", "gzip": ".gz", "zstd": ".zstd"}
-_MOVED: Final = ("file", "hdfs", "viewfs", "abfs", "abfss")
+MOVED: Final = ("file", "hdfs", "viewfs", "abfs", "abfss")
 """Where a file gets another name without being copied."""
 
 _COMMITTER: Final = "org.apache.parquet.hadoop.ParquetOutputCommitter"
 """Spark's default."""
+
+_COMPRESS: Final = "mapreduce.output.fileoutputformat.compress"
+"""Whether Hadoop's writers of text compress it, which Spark's follow."""
 
 _SIMPLE: Final = (*INTEGERS, *FLOATS, BOOLEAN, STRING, BINARY, DATE, TIMESTAMP, TIMESTAMP_NTZ)
 
@@ -111,13 +135,47 @@ def parquet_form(spark: SparkSession, unfinished: str, types: Collection[DataTyp
     """The form for files of Parquet with such columns, which get names of their own when all are in the folder
     `unfinished`: made by workers, unless the session has told Spark's own writer more than a worker knows to do.
     """
-    compression = _COMPRESSIONS.get(_setting(spark, "compression.codec"))
-    times, (scheme, path) = _setting(spark, "outputTimestampType"), whole_path(spark, unfinished)
-    ours = times in TIMES and scheme in _MOVED and not _has_own_settings(spark)
-    if compression is None or not ours or not all(_is_written_alike(type_, times) for type_ in types):
+    parquet, (scheme, path) = parquet_of(spark, types), whole_path(spark, unfinished)
+    if parquet is None or scheme not in MOVED:
         return IN_ROWS
-    one_machine = scheme == "file" and str(spark.sparkContext.master).startswith("local")
-    return InFiles(compression, times, spark.version, Placed(path, str(uuid.uuid4())) if one_machine else Carried())
+    one_machine = scheme == "file" and is_one_machine(spark)
+    return InFiles(parquet, Placed(path, str(uuid.uuid4())) if one_machine else Carried())
+
+
+def is_one_machine(spark: SparkSession) -> bool:
+    """Whether workers are on the driver's."""
+    return str(spark.sparkContext.master).startswith("local")
+
+
+def parquet_of(spark: SparkSession, types: Collection[DataType]) -> Parquet | None:
+    """Files with such columns, as the session has them written; None where that is more than we know to do."""
+    compression = _COMPRESSIONS.get(_setting(spark, "compression.codec"))
+    times = _setting(spark, "outputTimestampType")
+    if compression is None or times not in TIMES or _has_own_settings(spark):
+        return None
+    return Parquet(compression, times, spark.version) if all(_is_written_alike(t, times) for t in types) else None
+
+
+def kind_of(spark: SparkSession, form: str, types: Collection[DataType]) -> FileKind | None:
+    """Files of a format with such columns, as the session has them written; None where that is more than we know to do,
+    or fails.
+    """
+    match form:
+        case "parquet":
+            return parquet_of(spark, types)
+        case "json" | "csv":
+            in_cells = form == "json" or not any(isinstance(type_, Array | Map | Struct) for type_ in types)
+            return Lines(form) if in_cells and not (_has_short_files(spark) or _is_compressed(spark)) else None
+    return None
+
+
+def _has_short_files(spark: SparkSession) -> bool:
+    return spark.conf.get("spark.sql.files.maxRecordsPerFile", "0") not in ("0", None)
+
+
+def _is_compressed(spark: SparkSession) -> bool:
+    session: Any = spark
+    return bool(session._jsparkSession.sessionState().newHadoopConf().getBoolean(_COMPRESS, False))
 
 
 def _setting(spark: SparkSession, name: str) -> str:
@@ -143,7 +201,11 @@ def _has_own_settings(spark: SparkSession) -> bool:
     """Whether the session has settings for Spark's writer of Parquet (encryption, Bloom filters, sizes, committers)."""
     rebase = [_setting(spark, f"{of}RebaseModeInWrite") for of in ("datetime", "int96")]
     legacy = _setting(spark, "writeLegacyFormat") == "TRUE" or "LEGACY" in rebase
-    short = spark.conf.get("spark.sql.files.maxRecordsPerFile", "0") not in ("0", None)
     session: Any = spark
     given = session._jsparkSession.sessionState().newHadoopConf().getPropsWithPrefix("parquet.")
-    return legacy or short or bool(given) or _setting(spark, "output.committer.class") != _COMMITTER.upper()
+    return (
+        legacy
+        or _has_short_files(spark)
+        or bool(given)
+        or _setting(spark, "output.committer.class") != _COMMITTER.upper()
+    )

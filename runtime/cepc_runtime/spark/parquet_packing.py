@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from ..plan.physical import PhysicalPlan
-    from .forms import InFiles
+    from .forms import InFiles, Parquet
     from .rows import RowLayout
 
 GROUP: Final = 1 << 17
@@ -37,8 +37,8 @@ FILES_BYTES: Final = 1 << 27
 class ParquetFile:
     """A file that is being written, and rows that wait for it."""
 
-    def __init__(self, schema: Any, form: InFiles) -> None:
-        self._schema, self._form = schema, form
+    def __init__(self, schema: Any, parquet: Parquet) -> None:
+        self._schema, self._parquet = schema, parquet
         self._bytes = pa.BufferOutputStream()
         self._writer: Any = None
         self._waiting: list[Any] = []
@@ -69,9 +69,9 @@ class ParquetFile:
         return pq.ParquetWriter(
             self._bytes,
             self._schema,
-            compression=self._form.compression,
+            compression=self._parquet.compression,
             use_dictionary=with_dictionary(rows),
-            use_deprecated_int96_timestamps=self._form.times == INT96,
+            use_deprecated_int96_timestamps=self._parquet.times == INT96,
             store_schema=False,
         )
 
@@ -82,11 +82,11 @@ class ParquetFile:
         return self._bytes.getvalue()
 
 
-def file_schema(plan: PhysicalPlan, number: int, form: InFiles) -> Any:
+def file_schema(plan: PhysicalPlan, number: int, parquet: Parquet) -> Any:
     """Of the files of query `number`."""
     columns = result_columns(plan.queries[number], plan.stream)
     # Without a version Spark takes old times for times of a calendar that it had before.
-    return pa.schema([(name, to_arrow(type_)) for name, type_ in columns], {"org.apache.spark.version": form.spark})
+    return pa.schema([(name, to_arrow(type_)) for name, type_ in columns], {"org.apache.spark.version": parquet.spark})
 
 
 def _task() -> tuple[int, int]:
@@ -112,7 +112,8 @@ class ParquetPacking:
             if not table.num_rows:
                 continue
             if number not in self._files:
-                self._files[number] = ParquetFile(file_schema(self._plan, number, self._form), self._form)
+                parquet = self._form.parquet
+                self._files[number] = ParquetFile(file_schema(self._plan, number, parquet), parquet)
             file = self._files[number]
             self._pending += file.add(table)
             if file.rows < GROUP and self._pending <= PENDING:
@@ -159,7 +160,7 @@ class ParquetPacking:
                 return bytes(file.slice(0, file.size - len(END)).to_pybytes())
             case Placed(folder, write):
                 task, attempt = _task()
-                name = f"part-{task:05}-{write}.a{attempt}.c{self._named:05}{self._form.ending}"
+                name = f"part-{task:05}-{write}.a{attempt}.c{self._named:05}{self._form.parquet.ending}"
                 self._named += 1
                 Path(folder, name).write_bytes(file)
                 return name.encode()

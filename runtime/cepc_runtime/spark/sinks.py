@@ -44,10 +44,15 @@ def for_each(results: Mapping[str, DataFrame], do: Callable[[str, DataFrame], Do
 
 
 def path_of(folder: str, query: str) -> str:
-    """A directory for the query: its punctuation is written as in a URL, so that no name leaves the folder."""
+    """A directory for the query."""
+    return f"{folder.rstrip('/')}/{directory_of(query)}"
+
+
+def directory_of(query: str) -> str:
+    """Its name: punctuation is written as in a URL, so that no query's leaves its folder."""
     name = "".join(c if ord(c) > 127 else quote(c, safe=" ()+,-_@!") for c in query)
     # Names that begin so are invisible to Spark and Hadoop.
-    return f"{folder.rstrip('/')}/{f'%{ord(name[0]):X}{name[1:]}' if name[:1] in '._' else name}"
+    return f"%{ord(name[0]):X}{name[1:]}" if name[:1] in "._" else name
 
 
 def check_absent(spark: SparkSession, folder: str) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
+from pyspark.sql import functions as F  # noqa: N812
 
 from ...cheap_dataclass import dataclass
 from ...numbers.sorting import by_number
@@ -20,11 +21,12 @@ from ..rows import BATCH, table_of, to_bytes
 from .records import MALFORMED, PASSED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
+
+    from pyspark.sql import Column
 
     from ...plan.stream import StreamPlan
     from ...sql.types import DataType
-    from ..rows import Packing
 
 BUCKET: Final = "_bucket"
 AHEAD: Final = "_cepc_ahead"
@@ -90,18 +92,26 @@ def event_schema(stream: StreamPlan, letters: Iterable[str], several: bool) -> A
 
 _HEAD: Final = 8
 """Bytes before all that a link says. Of eight, what comes after them is aligned."""
-_TOLD: Final = 0xFFFFFFFF
+SAID: Final = 0xFFFFFFFF
+"""What is told to those who write."""
+KEPT: Final = 0xFFFFFFFE
+"""Rows that Spark keeps for them."""
 _NO_LINK: Final = 0xFFFFFFFF
 
 
 def _head(link: int, number: int) -> bytes:
-    """Its number, and that of the query whose rows are events of a link behind it, or _TOLD."""
+    """Its number, and that of the query whose rows are events of a link behind it, or what else it is."""
     return link.to_bytes(4, "little") + number.to_bytes(4, "little")
 
 
 def told_by(link: int, content: bytes) -> bytes:
     """What a link tells those who write."""
-    return _head(link, _TOLD) + content
+    return _head(link, SAID) + content
+
+
+def kept_by(link: int, rows: bytes) -> bytes:
+    """Rows of a link that are kept for those who write."""
+    return _head(link, KEPT) + rows
 
 
 def events_of(link: int, number: int, rows: Any) -> bytes:
@@ -111,11 +121,24 @@ def events_of(link: int, number: int, rows: Any) -> bytes:
 
 def contents(link: int, blobs: Iterable[Any]) -> Iterator[Any]:
     """What this link tells, of what all links say, as buffers."""
-    told = _head(link, _TOLD)
+    return _after(_head(link, SAID), blobs)
+
+
+def kept_of(link: int, blobs: Iterable[Any]) -> Iterator[Any]:
+    """The rows of this link that are kept, as buffers."""
+    return _after(_head(link, KEPT), blobs)
+
+
+def _after(head: bytes, blobs: Iterable[Any]) -> Iterator[Any]:
     for blob in blobs:
         buffer = blob.as_buffer()
-        if buffer[:_HEAD] == told:
+        if buffer[:_HEAD] == head:
             yield buffer.slice(_HEAD)
+
+
+def is_of_kind(blob: Column, kind: int) -> Column:
+    """Whether it is SAID or KEPT, of any link."""
+    return F.substring(blob, 5, 4) == F.lit(kind.to_bytes(4, "little"))
 
 
 @dataclass(frozen=True)
@@ -174,64 +197,3 @@ def _opened(bucket: int, blob: bytes) -> tuple[int, int, bytes]:
 def _rows_taken(buffer: Any, schema: Any) -> Iterator[Any]:
     for rows in table_of(buffer).to_batches(BATCH):
         yield pa.RecordBatch.from_arrays([*rows.columns, pa.nulls(rows.num_rows, pa.binary())], schema=schema)
-
-
-# ---- what a bucket tells ---------------------------------------------------------------------------------------------
-
-
-def unpack(packing: Packing, link: int) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """For `mapInArrow`: the rows that a link's operator gave."""
-    schema = packing.schema
-
-    def run(batches: Iterable[Any]) -> Iterator[Any]:
-        for batch in batches:
-            yield from _together(pa.ipc.read_record_batch(found, schema) for found in contents(link, batch.column(0)))
-
-    return run
-
-
-def _together(batches: Iterable[Any]) -> Iterator[Any]:
-    """Of many small batches few: Spark does much for one, however few rows it has."""
-    waiting, rows = list[Any](), 0
-    for batch in batches:
-        if waiting and rows + batch.num_rows > BATCH:
-            yield from _joined(waiting)
-            waiting, rows = [], 0
-        waiting.append(batch)
-        rows += batch.num_rows
-    if waiting:
-        yield from _joined(waiting)
-
-
-def _joined(batches: list[Any]) -> list[Any]:
-    if len(batches) == 1:
-        return batches
-    return list(pa.Table.from_batches(batches).combine_chunks().to_batches())
-
-
-@dataclass(frozen=True)
-class TellsRows:
-    """What a bucket tells, as serialized record batches of one schema, which `unpack` makes rows of."""
-
-    packing: Packing
-
-    def all_of(self, rows: Iterable[tuple[int, Any]], texts: Mapping[str, list[str]], metrics: str) -> list[bytes]:
-        """Tables with the number of their query, texts by what they are, and what the bucket did."""
-        found = [batch for number, table in rows for batch in self.packing.rows(number, [table])]
-        found += [notes(self.packing, what, lines) for what, lines in {**texts, METRICS: [metrics]}.items()]
-        return [_bytes(batch) for batch in found]
-
-    def error(self, text: str) -> bytes:
-        """Why there is nothing else."""
-        return _bytes(self.packing.error(text))
-
-
-def notes(packing: Packing, what: str, texts: list[str]) -> Any:
-    """Rows that are no query's."""
-    nulls = [pa.nulls(len(texts), field.type) for field in list(packing.schema)[2:]]
-    marks = pa.array([what] * len(texts))
-    return pa.RecordBatch.from_arrays([marks, pa.array(texts, pa.string()), *nulls], schema=packing.schema)
-
-
-def _bytes(batch: Any) -> bytes:
-    return bytes(batch.serialize().to_pybytes())

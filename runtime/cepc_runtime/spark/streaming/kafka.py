@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import socket
+from collections import Counter
 from functools import reduce
+from hashlib import sha256
 from operator import and_
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql import types as T  # noqa: N812
 from pyspark.sql.avro.functions import from_avro
 from pyspark.sql.window import Window
 
+from ...results.lines import objects
+from ...results.text_columns import joined, json_column
 from ...sql.types import quote_name
 from ..errors import SPARK_ERRORS
 from ..schema import JobError, conform
 from ..sinks import defaults
 from ..texts import Texts
 from .records import CORRUPT, json_reason, set_apart, with_corrupt
-from .sinks import AtOnce
+from .sinks import OfTables, in_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -90,9 +96,12 @@ def kafka(target: Target) -> Sink:
     check_servers(target.options.get(SERVERS), "--output-option")
     check_connector(target.spark)
     options = {**target.options, "topic": target.to}
-    labels = {query: of for one in target.streams for query, of in one.stream.labels.items()}
+    labels = {query: dict(of) for one in target.streams for query, of in one.stream.labels.items()}
 
-    def write(query: str, rows: DataFrame, batch: int) -> None:
+    def save(records: DataFrame) -> None:
+        records.write.format("kafka").options(**options).save()
+
+    def alone(query: str, rows: DataFrame, batch: int) -> None:
         text = rows.select(F.struct("*").alias("row")).withColumn("_text", to_json("row"))
         # Equal rows are told apart by a number; the order of rows within a micro-batch is nobody's promise.
         number = F.row_number().over(Window.partitionBy("_text").orderBy("_text"))
@@ -102,10 +111,30 @@ def kafka(target: Target) -> Sink:
         value = F.struct(F.lit(query).alias("query"), F.lit(batch).alias("batch"), F.col("key").alias("id"), "row")
         headers = [_header(name, said) for name, said in labels.get(query, {}).items()]
         columns = [F.array(*headers).alias("headers")] if headers else []
-        records = text.withColumn("key", key).select("key", to_json(value).alias("value"), *columns)
-        records.write.format("kafka").options(**options).save()
+        save(text.withColumn("key", key).select("key", to_json(value).alias("value"), *columns))
 
-    return AtOnce(write)
+    def together(spark: SparkSession, tables: Mapping[str, Any], batch: int) -> None:
+        found = pa.concat_tables(records_of(name, table, batch, labels.get(name, {})) for name, table in tables.items())
+        save(in_files(spark.createDataFrame(found, RECORDS), found.num_rows))
+
+    return OfTables(alone, together)
+
+
+def records_of(query: str, table: Any, batch: int, labels: Mapping[str, str]) -> Any:
+    """The RECORDS of the rows of a query."""
+    texts, seen, keys = objects(table), Counter[str](), list[str]()
+    for text in texts.to_pylist():
+        seen[text] += 1  # as above
+        keys.append(f"{query}/{batch}/{sha256(text.encode()).hexdigest()[:16]}/{seen[text]}")
+    begin, key = f'{{"query":{json.dumps(query)},"batch":{batch},"id":', pa.array(keys, pa.string())
+    values = joined(begin, json_column(key), ',"row":', texts, "}").cast(pa.string())
+    headers = [{"key": name, "value": said.encode()} for name, said in labels.items()] or None
+    return pa.table({"key": key, "value": values, "headers": pa.array([headers] * len(keys), _HEADERS)})
+
+
+RECORDS: Final = "key STRING, value STRING, headers ARRAY<STRUCT<key STRING, value BINARY>>"
+"""What Kafka is given."""
+_HEADERS: Final = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
 
 
 def _header(name: str, said: str) -> Column:

@@ -21,8 +21,6 @@ from ...streaming.program import Program
 from ...streaming.state import State, from_bytes, to_bytes
 from ...streaming.ticks import END
 from ..events import CLASS
-from ..forms import IN_ROWS, InFiles, InRows
-from ..rows import Packing, layout_of
 from ..worker import USER_ERRORS
 from .blobs import (
     DEAD,
@@ -32,11 +30,10 @@ from .blobs import (
     NO_EVENT,
     PASSING,
     TAKEN,
-    TellsRows,
     event_schema,
     events_of,
-    told_by,
 )
+from .told import KEPT_BY_SPARK, OF_A_BUCKET, Tells
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -45,8 +42,7 @@ if TYPE_CHECKING:
     from ...parts.classes import Class
     from ...plan.stream import Letter
     from ...streaming.description import LetterName
-    from ..forms import Form
-    from .one_machine import TellsFiles
+    from .told import Aside
 
 Blob = tuple[int, bytes]
 """What is in it (TAKEN, EARLY or NO_EVENT), and that."""
@@ -80,26 +76,21 @@ class Answering:
     classes: tuple[Class, ...]
     letters: tuple[LetterName, ...]
     most: int = PARTIAL_MATCHES
-    form: Form = IN_ROWS
-    """In which it hands on what it has found."""
+    aside: Aside = KEPT_BY_SPARK
     panes: tuple[PaneGroup, ...] = ()
     left: tuple[Letter, ...] = ()
     """Of each letter, where some query has LAG: what is asked when the events before are known."""
     link: ChainLink = ALONE
+    told: int = OF_A_BUCKET
+    """Bytes that it tells, at most."""
 
     @cached_property
     def program(self) -> Program:
         return _program(self.plan_text, self.classes, self.letters, self.most, self.panes, self.left)
 
     @cached_property
-    def _tells(self) -> TellsRows | TellsFiles:
-        match self.form:
-            case InRows():
-                return TellsRows(Packing.of(layout_of(self.program.plan)))
-            case InFiles():
-                from .one_machine import TellsFiles  # which other streams do not need
-
-                return TellsFiles(self.program.plan, self.form)
+    def _tells(self) -> Tells:
+        return Tells(self.program.plan, self.link.number, self.aside, self.told)
 
     @cached_property
     def schema(self) -> Any:
@@ -112,10 +103,11 @@ class Answering:
             "classes": self.classes,
             "letters": self.letters,
             "most": self.most,
-            "form": self.form,
+            "aside": self.aside,
             "panes": self.panes,
             "left": self.left,
             "link": self.link,
+            "told": self.told,
         }
 
     # ---- one step of a bucket ----------------------------------------------------------------------------------------
@@ -135,7 +127,7 @@ class Answering:
         try:
             done = advance(self.program, state, self._by_class(pa.Table.from_batches(taken, self.schema)), watermark)
         except USER_ERRORS as error:
-            return Answer(data, [told_by(self.link.number, self._tells.error(str(error)))], None, was_due)
+            return Answer(data, [self._tells.error(str(error))], None, was_due)
         written = [(number, table) for number, table in done.rows if not self._is_of(number, self.link.unwritten)]
         rows = Counter[int]()
         for number, table in written:
@@ -157,7 +149,7 @@ class Answering:
             "bytes": len(state_bytes),
         }
         lines = {what: own for what, own in ((LATE, texts), (DEAD, dead)) if own}
-        told = [told_by(self.link.number, one) for one in self._tells.all_of(written, lines, json.dumps(metrics))]
+        told = self._tells.all_of(written, lines, json.dumps(metrics))
         told += [self._as_events(n, table) for n, table in done.rows if self._is_of(n, self.link.events)]
         return Answer(state_bytes, told, done.due, was_due)
 

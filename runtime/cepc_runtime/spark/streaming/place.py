@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from ..forms import Form
     from .lease import Lease
     from .query import Continuous
-    from .sinks import Writing
     from .store import Store
     from .telling import Reporter
+    from .told import Aside
+    from .writing import Writing
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Place:
                 done = checkpoint.flush(
                     self.store,
                     self.folder,
-                    lambda batch: self._open(state, batch, writing.form),
+                    lambda batch: self._open(state, batch, writing.ways.aside),
                     lambda rows: _flushed(writing, rows),
                     together,
                 )
@@ -88,15 +88,15 @@ class Place:
         line = {"stream": self.what.streamed.stream.name, "flush": True, "out": out}
         to({**line, "resumed": True} if resumed else line)
 
-    def _open(self, state: str, batch: int, form: Form) -> DataFrame:
+    def _open(self, state: str, batch: int, aside: Aside) -> DataFrame:
         """What all links tell of what is open after a micro-batch; Spark has found the state of it by then."""
         held = self._held(state, self.what, batch).select(F.col("value.blob").alias("blob"))
-        told = held.mapInArrow(flush(self.what.answering(form)), BLOB)
+        told = held.mapInArrow(flush(self.what.answering(aside)), BLOB)
         for link in self.what.later:
             key, own = F.col("key").getField(BUCKET), self._held(state, link, batch)
             states = own.select(key.alias(BUCKET), F.lit(HELD).alias(KIND), F.col("value.blob").alias("blob"))
             buckets = states.unionAll(link.rows_packed(told)).groupBy(BUCKET)
-            told = buckets.applyInArrow(flush_link(link.answering(form)), BLOB)
+            told = buckets.applyInArrow(flush_link(link.answering(aside)), BLOB)
         return told
 
     def _held(self, state: str, link: Continuous, batch: int) -> DataFrame:

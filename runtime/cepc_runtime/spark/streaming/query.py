@@ -25,15 +25,15 @@ from ..computed import computable, with_computed
 from ..encoding import encoded
 from ..events import CLASS, absent, copies, has_letter
 from ..events import letters as letter_words
-from ..forms import IN_ROWS
 from ..merging import in_columns_of_all
-from ..rows import ERROR, FAILED, QUERY, Packing, ddl, layout_of, of_queries, row_schema, with_columns_of
+from ..rows import Packing, ddl, layout_of, of_queries, row_schema, with_columns_of
 from ..schema import JobError, OtherColumn, Stream, sources_of
 from . import spread
-from .blobs import AHEAD, BLOB, BUCKET, KIND, PACKED, PASSING, pack, taken, unpack
+from .blobs import AHEAD, BLOB, BUCKET, KIND, PACKED, PASSING, pack, taken
 from .operator import ALONE, Answering
 from .records import MALFORMED, PASSED, apart_in
 from .time import is_ahead, timed
+from .told import KEPT_BY_SPARK, handed_on, unpack
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     from ...plan.query import QueryPlan
     from ...plan.strategy import PhysicalQuery
     from ...plan.stream import Beside, Letter
-    from ..forms import Form
     from .blobs import Taking
     from .operator import ChainLink
+    from .told import Aside
 
 
 @dataclass(frozen=True)
@@ -187,17 +187,17 @@ class Continuous:
     def plan_text(self) -> str:
         return to_text(self.plan)
 
-    def answering(self, form: Form = IN_ROWS) -> Answering:
+    def answering(self, aside: Aside = KEPT_BY_SPARK) -> Answering:
         letters = self.streamed.letters
-        return Answering(self.plan_text, self.classes, letters, settings.most(), form, self.panes, self.left, self.link)
+        most, told = settings.most(), handed_on(self.buckets)
+        return Answering(self.plan_text, self.classes, letters, most, aside, self.panes, self.left, self.link, told)
 
     def unpacked(self, blobs: DataFrame) -> DataFrame:
-        """What the buckets of this link tell as rows."""
+        """What of the rows of this link is kept."""
         layout = layout_of(self.plan)
-        packing = Packing.of(layout)
-        return blobs.mapInArrow(unpack(packing, self.link.number), row_schema(layout)).where(no_error())
+        return blobs.mapInArrow(unpack(Packing.of(layout), self.link.number), row_schema(layout))
 
-    def told(self, events: Mapping[str, DataFrame], set_apart: bool = False, form: Form = IN_ROWS) -> DataFrame:
+    def told(self, events: Mapping[str, DataFrame], set_apart: bool = False, aside: Aside = KEPT_BY_SPARK) -> DataFrame:
         """What the buckets of all links tell, rows, late events and metrics, in one DataFrame: a read, a shuffle and an
         operator for each link. `events` are those of each stream that is read.
 
@@ -209,7 +209,7 @@ class Continuous:
         read = dict(events)
         for link in self.links:
             buckets = link.packed(read, found, set_apart).groupBy(BUCKET)
-            found = buckets.transformWithStateInPandas(Buckets(link.answering(form)), BLOB, "append", "eventTime")
+            found = buckets.transformWithStateInPandas(Buckets(link.answering(aside)), BLOB, "append", "eventTime")
             if self.later:  # records that are no events are told of once
                 own = sources_of([link.streamed.stream])
                 read |= {one.name: _without_malformed(read[one.name]) for one in own}
@@ -391,12 +391,6 @@ def continuous(streamed: Streamed, queries: Collection[str], buckets: int, ahead
                 f" row; give it a window{rest}"
             )
     return Continuous(streamed, names, buckets, ahead)
-
-
-def no_error() -> Column:
-    """True of a row that is no error; one that is fails the job with its text alone."""
-    error = F.raise_error(F.col(ERROR)).cast("boolean")
-    return F.when(F.col(QUERY) == FAILED, error).otherwise(F.lit(True))
 
 
 def _no_event(stream: str) -> Column:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .place import Place
-    from .sinks import Writing
     from .telling import Reporter
+    from .writing import Writing
 
 POLL: Final = 0.2
 

@@ -9,7 +9,6 @@ import pyspark
 
 from .. import schema
 from ..build import given_events
-from ..forms import IN_ROWS
 from ..schema import JobError, rows_needed
 from ..settings import held, with_meaning
 from . import checkpoint
@@ -17,7 +16,6 @@ from .blobs import DEAD, LATE
 from .chain import by_chain, chained, chains
 from .intact import check_intact, remove_lost_sums
 from .new_files import look_at_new_files
-from .one_machine import one_machine
 from .ownership import Owner, take_places, without_earlier
 from .place import Place
 from .python_path import with_archive
@@ -25,21 +23,20 @@ from .query import settings_of_stream
 from .relations import sources_of
 from .running import Running
 from .same_files import check_same, folders_read
-from .sinks import Directories, Writing
+from .sinks import Directories
 from .source import checked, declared
 from .spread import cores_of, usual_buckets
 from .state_path import check_readable, whole_name
 from .store import HadoopStore
 from .telling import to_stderr
 from .terms import trigger_of
+from .writing import Writing, ways
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from ..forms import InRows
-    from .one_machine import OneMachine
     from .query import Continuous, Streamed
     from .sinks import Sink
     from .telling import Reporter
@@ -80,10 +77,7 @@ def start(
         place = Place(spark, what, folder)
         look = look_at_new_files(events, place.store, folder, reads)
         lost = {name: to for name, to in ((LATE, folders.late), (DEAD, folders.dead)) if to is not None}
-        how: OneMachine | InRows = IN_ROWS
-        if isinstance(sink, Directories) and sink.is_usual_parquet:
-            how = one_machine(spark, what, sink.folder, lost)
-        writing = Writing(what, sink, how, lost, lease, folder, look)
+        writing = Writing(what, sink, ways(spark, what, sink, lost), lease, folder, look)
         owner = Owner(checkpoint.id_of(place.store, folder), whole, place.has_begun())
         if isinstance(sink, Directories):
             written = [name for link in what.links for name in link.written]
@@ -101,7 +95,7 @@ def start(
             )
         check_same(place.store, folder, [found for one in events.values() for found in folders_read(one)])
         with with_archive(spark):
-            told = what.told(events, folders.dead is not None, writing.form)
+            told = what.told(events, folders.dead is not None, writing.ways.aside)
         name = f"cepc {what.streamed.stream.name}"
         writer = told.writeStream.queryName(name).foreachBatch(writing).option("checkpointLocation", folder)
         if (line := claim.taken()) is not None and change is not None:

@@ -64,7 +64,7 @@ class HadoopStore:
         except Py4JJavaError as error:
             if _is(error, "FileNotFoundException"):
                 return None
-            raise _failed("read", path, error) from error
+            raise failed("read", path, error) from error
 
     def create(self, path: str, text: str) -> bool:
         try:
@@ -75,7 +75,7 @@ class HadoopStore:
         except Py4JJavaError as error:
             if _is(error, "FileAlreadyExistsException"):
                 return False
-            raise _failed("written", path, error) from error
+            raise failed("written", path, error) from error
         return True
 
     def replace(self, path: str, text: str) -> None:
@@ -90,14 +90,14 @@ class HadoopStore:
             _fill(system.create(beside, True), text)
             rename(beside, file)
         except Py4JJavaError as error:
-            raise _failed("written", path, error) from error
+            raise failed("written", path, error) from error
 
     def delete(self, path: str) -> None:
         try:
             system, file = self._at(path)
             system.delete(file, False)
         except Py4JJavaError as error:
-            raise _failed("deleted", path, error) from error
+            raise failed("deleted", path, error) from error
 
     def names(self, folder: str) -> list[str]:
         try:
@@ -106,7 +106,7 @@ class HadoopStore:
         except Py4JJavaError as error:
             if _is(error, "FileNotFoundException"):
                 return []
-            raise _failed("read", folder, error) from error
+            raise failed("read", folder, error) from error
 
     def empty_files(self, folder: str) -> list[str]:
         found = []
@@ -120,7 +120,7 @@ class HadoopStore:
         except Py4JJavaError as error:
             if _is(error, "FileNotFoundException"):
                 return []
-            raise _failed("read", folder, error) from error
+            raise failed("read", folder, error) from error
         return sorted(found)
 
     def exists(self, path: str) -> bool:
@@ -128,7 +128,7 @@ class HadoopStore:
             system, file = self._at(path)
             return bool(system.exists(file))
         except Py4JJavaError as error:
-            raise _failed("read", path, error) from error
+            raise failed("read", path, error) from error
 
     def _at(self, path: str) -> tuple[Any, Any]:
         """The file system of a path, and the path there. A local one is taken without the files of check sums beside
@@ -169,6 +169,6 @@ def _is(error: Py4JJavaError, name: str) -> bool:
     return str(error.java_exception.getClass().getName()).endswith(f".{name}")
 
 
-def _failed(what: str, path: str, error: Py4JJavaError) -> StoreError:
+def failed(what: str, path: str, error: Py4JJavaError) -> StoreError:
     why = f"{error.java_exception.getClass().getSimpleName()}: {error.java_exception.getMessage()}"
     return StoreError(out_of_space(why, path) or f"{path} cannot be {what}: {why.splitlines()[0]}")
