@@ -101,7 +101,7 @@ class Broker:
 def running(folder: Path) -> Iterator[Broker]:
     """Raises NotAvailableError."""
     jars, _ = artifacts()
-    port, control = _free_port(), _free_port()
+    port, control = _free_ports()
     servers = f"127.0.0.1:{port}"
     config = folder / "server.properties"
     config.write_text(
@@ -134,10 +134,12 @@ def _java(jars: Path, main: str, *arguments: str) -> list[str]:
     return ["java", "-Xmx256m", "-cp", f"{jars}/*", main, *arguments]
 
 
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+def _free_ports() -> tuple[int, int]:
+    """Two that are not the same: both are taken until both are known."""
+    with socket.socket() as one, socket.socket() as other:
+        for taken in (one, other):
+            taken.bind(("127.0.0.1", 0))
+        return one.getsockname()[1], other.getsockname()[1]
 
 
 def _until_up(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
