@@ -5,6 +5,7 @@ its own, as an object store. Those on the driver's disk are in test_told.py.
 from __future__ import annotations
 
 import uuid
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -56,7 +57,7 @@ def test_a_directory_is_made_in_the_place_of_an_older_one(spark: SparkSession, t
         (out / left).mkdir(parents=True)
         (out / left / "part-of-a-kill.txt").write_text("half")
     for content in (b"one\n", bytes(range(256)) * 1000):
-        to.put("q/batch=7", ".txt", lambda content=content: content)
+        to.put("q/batch=7", ".txt", partial(bytes, content))
         names = {path.name for path in (out / "q" / "batch=7").iterdir() if not path.name.endswith(".crc")}
         (file,) = names - {"_SUCCESS"}
         assert (out / "q" / "batch=7" / file).read_bytes() == content

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cepc_runtime.spark.forms import Lines, Parquet
+from cepc_runtime.spark.forms import Parquet, TextLines
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.streaming.blobs import DEAD, LATE
 from cepc_runtime.spark.streaming.directories import OnDisk
@@ -149,7 +149,7 @@ def test_what_is_too_much_to_be_told_is_put_aside(
 )  # fmt: skip
 @pytest.mark.parametrize("most", [0, OF_A_BUCKET])
 def test_files_of_text_have_a_line_for_each_row(tmp_path: Path, form: str, written: list[str], most: int) -> None:
-    plan, kind, unfinished = plain(), Lines(form), tmp_path / "unfinished"
+    plan, kind, unfinished = plain(), TextLines(form), tmp_path / "unfinished"
     found = told_of(Tells(plan, 0, placed(unfinished, kind), most).all_of([(0, tables(1))], {}, "{}"))
     put(on_disk(tmp_path), plan, found, unfinished, "batch=0", kind)
     (file,) = (tmp_path / "q" / "batch=0").glob(f"part-*.{form}")

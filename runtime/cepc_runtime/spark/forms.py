@@ -76,7 +76,7 @@ class Parquet:
 
 
 @dataclass(frozen=True)
-class Lines:
+class TextLines:
     """Files of JSON or of CSV, as `form` says."""
 
     form: str
@@ -87,7 +87,7 @@ class Lines:
         return f".{self.form}"
 
 
-FileKind = Parquet | Lines
+FileKind = Parquet | TextLines
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def kind_of(spark: SparkSession, form: str, types: Collection[DataType]) -> File
             return parquet_of(spark, types)
         case "json" | "csv":
             in_cells = form == "json" or not any(isinstance(type_, Array | Map | Struct) for type_ in types)
-            return Lines(form) if in_cells and not (_has_short_files(spark) or _is_compressed(spark)) else None
+            return TextLines(form) if in_cells and not (_has_short_files(spark) or _is_compressed(spark)) else None
     return None
 
 

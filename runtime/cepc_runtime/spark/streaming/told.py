@@ -19,7 +19,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from ...cheap_dataclass import dataclass
 from ...results.lines import csv_lines, json_lines
-from ..forms import Lines, Parquet
+from ..forms import Parquet, TextLines
 from ..parquet_packing import ParquetFile, file_schema
 from ..query_results import table_from
 from ..rows import BATCH, FAILED, Packing, layout_of, table_of, to_bytes
@@ -174,7 +174,7 @@ def file_of(kind: FileKind, plan: PhysicalPlan, number: int, tables: Sequence[An
             for table in tables:
                 file.add(table)
             return file.whole()
-        case Lines(form):
+        case TextLines(form):
             lines = csv_lines if form == "csv" else json_lines
             return b"".join(lines(pa.concat_tables(tables)))
 
