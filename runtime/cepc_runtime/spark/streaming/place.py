@@ -74,7 +74,7 @@ class Place:
                 done = checkpoint.flush(
                     self.store,
                     self.folder,
-                    lambda batch: self._open(state, batch, writing.ways.aside),
+                    lambda batch: self._open(state, batch, writing.how.aside),
                     lambda rows: _flushed(writing, rows),
                     together,
                 )

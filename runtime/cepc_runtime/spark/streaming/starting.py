@@ -30,7 +30,7 @@ from .state_path import check_readable, whole_name
 from .store import HadoopStore
 from .telling import to_stderr
 from .terms import trigger_of
-from .writing import Writing, ways
+from .writing import Writing, how_written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -77,7 +77,7 @@ def start(
         place = Place(spark, what, folder)
         look = look_at_new_files(events, place.store, folder, reads)
         lost = {name: to for name, to in ((LATE, folders.late), (DEAD, folders.dead)) if to is not None}
-        writing = Writing(what, sink, ways(spark, what, sink, lost), lease, folder, look)
+        writing = Writing(what, sink, how_written(spark, what, sink, lost), lease, folder, look)
         owner = Owner(checkpoint.id_of(place.store, folder), whole, place.has_begun())
         if isinstance(sink, Directories):
             written = [name for link in what.links for name in link.written]
@@ -95,7 +95,7 @@ def start(
             )
         check_same(place.store, folder, [found for one in events.values() for found in folders_read(one)])
         with with_archive(spark):
-            told = what.told(events, folders.dead is not None, writing.ways.aside)
+            told = what.told(events, folders.dead is not None, writing.how.aside)
         name = f"cepc {what.streamed.stream.name}"
         writer = told.writeStream.queryName(name).foreachBatch(writing).option("checkpointLocation", folder)
         if (line := claim.taken()) is not None and change is not None:

@@ -63,7 +63,7 @@ class BySpark:
 
 
 @dataclass(frozen=True)
-class Ways:
+class HowWritten:
     """How a stream is written: its `rows`, where a bucket puts `aside` what is too much to be told, and into which
     folder goes what is `lost`, LATE or DEAD, if that is written.
     """
@@ -73,7 +73,7 @@ class Ways:
     lost: Mapping[str, OnDisk | ByHadoop]
 
 
-def ways(spark: SparkSession, what: Continuous, sink: Sink, lost: Mapping[str, str]) -> Ways:
+def how_written(spark: SparkSession, what: Continuous, sink: Sink, lost: Mapping[str, str]) -> HowWritten:
     """The driver makes files that are as the session says, unless it says more of them than we know to do; and workers
     do where they have one disk with it for all that is written.
     """
@@ -81,13 +81,13 @@ def ways(spark: SparkSession, what: Continuous, sink: Sink, lost: Mapping[str, s
     plans = [link.plan for link in what.links]
     types = {t for plan in plans for query in plan.queries for _, t in result_columns(query, plan.stream)}
     if not isinstance(sink, Directories) or not sink.is_usual or (kind := kind_of(spark, sink.form, types)) is None:
-        return Ways(BySpark(), KEPT_BY_SPARK, folders)
+        return HowWritten(BySpark(), KEPT_BY_SPARK, folders)
     aside: Aside = KEPT_BY_SPARK
     output = directories_in(spark, sink.folder)
     if is_one_machine(spark) and all(isinstance(folder, OnDisk) for folder in (output, *folders.values())):
         _, unfinished = whole_path(spark, path_of(f"{sink.folder.rstrip('/')}/{UNFINISHED}", what.queries[0]))
         aside = MadeByWorkers(kind, unfinished)
-    return Ways(ByDriver(kind, output), aside, folders)
+    return HowWritten(ByDriver(kind, output), aside, folders)
 
 
 # ---- one micro-batch after the other ---------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ class Writing:
 
     what: Continuous
     sink: Sink
-    ways: Ways
+    how: HowWritten
     lease: Lease
     folder: str
     look: Callable[[int], None]
@@ -134,17 +134,17 @@ class Writing:
 
     def _write(self, blobs: DataFrame, batch: int) -> None:
         with ExitStack() as stack:
-            match self.ways.aside:
+            match self.how.aside:
                 case KeptBySpark():  # they are asked for again where not all was told
                     blobs = blobs.persist()
                     stack.callback(blobs.unpersist)
                 case MadeByWorkers(folder=unfinished):
                     stack.callback(shutil.rmtree, unfinished, ignore_errors=True)
             links = self.what.links
-            found = told_in(blobs, [link.link.number for link in links], self.ways.aside)
-            batches = [OfLink(link, own, blobs, self.ways) for link, own in zip(links, found, strict=True)]
+            found = told_in(blobs, [link.link.number for link in links], self.how.aside)
+            batches = [OfLink(link, own, blobs, self.how) for link, own in zip(links, found, strict=True)]
             rows = [write for own in batches for write in own.writes(self.sink, batch)]
-            lost = [write for what, to in self.ways.lost.items() for write in _lost(batches, what, to, batch)]
+            lost = [write for what, to in self.how.lost.items() for write in _lost(batches, what, to, batch)]
             if isinstance(self.sink, Directories | AtOnce | OfTables):  # others may be a user's, and not made for it
                 inherits = inheritable_thread_target(blobs.sparkSession)  # so that all end with the stream
                 at_once([inherits(write) for write in (*rows, *lost)], AT_ONCE)
@@ -177,7 +177,7 @@ class OfLink:
     link: Continuous
     told: Told
     blobs: DataFrame
-    ways: Ways
+    how: HowWritten
 
     @cached_property
     def metrics(self) -> list[dict[str, Any]]:
@@ -201,7 +201,7 @@ class OfLink:
         """What writes the queries that have rows: all at once those that were told, if that can be."""
         numbers = [number for number in range(len(self.link.queries)) if self.told.has(str(number))]
         whole = [number for number in numbers if str(number) not in self.told.kept]
-        match self.ways.rows, sink:
+        match self.how.rows, sink:
             case ByDriver() as how, _:
                 yield from (self._by_driver(number, how, batch) for number in whole)
             case BySpark(), OfTables() if whole:
@@ -234,7 +234,7 @@ class OfLink:
 
     def made(self, what: str) -> list[Path]:
         """The files that workers have made of it."""
-        match self.ways.aside:
+        match self.how.aside:
             case MadeByWorkers(folder=folder):
                 return [Path(folder, name) for name in self.told.files.get(what, ())]
             case KeptBySpark():
