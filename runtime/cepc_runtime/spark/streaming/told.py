@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 OF_A_BUCKET: Final = 1 << 20
 """Bytes of rows and texts that a bucket tells the driver in a micro-batch, at most."""
-OF_ALL: Final = 1 << 26
-"""Those that all buckets tell."""
+OF_ALL: Final = 1 << 24
+"""Those that all buckets tell: to make text of these takes a driver some tenths of a second."""
 
 FILES: Final = "files"
 """What a table is of whose rows are files, and what these are of."""
