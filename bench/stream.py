@@ -46,7 +46,7 @@ from cepc.passes.strategy import strategy
 from cepc.planning import plan_program
 from cepc.running.session import quiet_session
 from cepc_runtime.parts.classes import classes_of
-from cepc_runtime.spark.streaming import writing
+from cepc_runtime.spark.streaming import how_written
 from cepc_runtime.spark.streaming.chain import chained
 from cepc_runtime.spark.streaming.operator import Answer, Answering
 from cepc_runtime.spark.streaming.query import Continuous, settings_of_stream
@@ -54,8 +54,8 @@ from cepc_runtime.spark.streaming.running import wait
 from cepc_runtime.spark.streaming.sinks import AtOnce, Directories
 from cepc_runtime.spark.streaming.spread import cores_of, usual_buckets
 from cepc_runtime.spark.streaming.starting import start
+from cepc_runtime.spark.streaming.tells import KEPT_BY_SPARK
 from cepc_runtime.spark.streaming.terms import Folders, trigger_of
-from cepc_runtime.spark.streaming.told import KEPT_BY_SPARK
 from cepc_runtime.streaming.advance import advance
 from cepc_runtime.streaming.program import Program
 from cepc_runtime.streaming.state import State, from_bytes, to_bytes
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
     from cepc_runtime.spark.streaming.query import Streamed
     from cepc_runtime.spark.streaming.sinks import Sink
-    from cepc_runtime.spark.streaming.told import Aside
+    from cepc_runtime.spark.streaming.tells import Aside
 
 STREAM = """STREAM events (at TIMESTAMP, kind STRING, account BIGINT, amount DOUBLE)
 EVENT TIME at WATERMARK 5 SECONDS EVENT TYPE kind IN ('A', 'B', 'C', 'D');
@@ -228,7 +228,7 @@ def one_turn(
     spark: SparkSession, source: Path, text: str, batches: int, sink: str, kind: type[Continuous] = Continuous
 ) -> Turn:
     told, begun = list[Any](), processor_seconds()
-    with patch.object(writing, "is_one_machine", lambda _: "cluster" not in sink):
+    with patch.object(how_written, "is_one_machine", lambda _: "cluster" not in sink):
         ms = ours(spark, source, text, usual_buckets(cores_of(spark)), kind, told, SINKS[sink])
     return Turn(ms, (processor_seconds() - begun) / batches * 1000, tuple(told))
 

@@ -57,7 +57,7 @@ def test_a_directory_is_made_in_the_place_of_an_older_one(spark: SparkSession, t
         (out / left).mkdir(parents=True)
         (out / left / "part-of-a-kill.txt").write_text("half")
     for content in (b"one\n", bytes(range(256)) * 1000):
-        to.put("q/batch=7", ".txt", partial(bytes, content))
+        to.put("q/batch=7", ".txt", [partial(bytes, content)])
         names = {path.name for path in (out / "q" / "batch=7").iterdir() if not path.name.endswith(".crc")}
         (file,) = names - {"_SUCCESS"}
         assert (out / "q" / "batch=7" / file).read_bytes() == content
@@ -70,7 +70,7 @@ def test_a_place_that_cannot_be_written_is_named(spark: SparkSession, there: Pat
     to = directories_in(spark, f"{SYSTEMS[0]}/file")
     assert isinstance(to, ByHadoop)
     with pytest.raises(JobError, match=r"^viewfs:///there/file/q/batch=0 cannot be written: "):
-        to.put("q/batch=0", ".txt", lambda: b"")
+        to.put("q/batch=0", ".txt", [bytes])
 
 
 @pytest.mark.long

@@ -40,8 +40,9 @@ from cepc_runtime.spark.streaming.blobs import (
 from cepc_runtime.spark.streaming.operator import Answering, Blob
 from cepc_runtime.spark.streaming.records import MALFORMED
 from cepc_runtime.spark.streaming.spread import keys, spark_hash, tasks, usual_buckets
+from cepc_runtime.spark.streaming.tells import KEPT_BY_SPARK, OF_A_BUCKET, Tells
 from cepc_runtime.spark.streaming.time import SHIFT, timer_for, watermark_in_ticks
-from cepc_runtime.spark.streaming.told import KEPT_BY_SPARK, OF_A_BUCKET, Tells, unpack
+from cepc_runtime.spark.streaming.told import unpack
 from cepc_runtime.streaming.ticks import END
 from tests.equivalence import answered, compile_text, same, table_of
 from tests.programs import Case, cases, streamed
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
     from cepc_runtime.parts.classes import Class
     from cepc_runtime.plan.physical import PhysicalPlan
     from cepc_runtime.plan.stream import StreamPlan
-    from cepc_runtime.spark.streaming.told import Aside
+    from cepc_runtime.spark.streaming.tells import Aside
     from tests.equivalence import Compiled, Rows
 
 BUCKETS = 3

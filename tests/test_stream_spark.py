@@ -26,9 +26,12 @@ from cepc_runtime.spark.files import UNFINISHED, Renaming
 from cepc_runtime.spark.footers import footers
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.settings import MOST
-from cepc_runtime.spark.streaming import checkpoint, starting, state_path, told
+from cepc_runtime.spark.streaming import checkpoint, starting, state_path
 from cepc_runtime.spark.streaming.ending import SIGNALS
+from cepc_runtime.spark.streaming.how_written import how_written
 from cepc_runtime.spark.streaming.lease import LOOK, NAME
+from cepc_runtime.spark.streaming.link_writes import OfLink
+from cepc_runtime.spark.streaming.made_files import file_of
 from cepc_runtime.spark.streaming.query import continuous
 from cepc_runtime.spark.streaming.running import wait
 from cepc_runtime.spark.streaming.same_files import folders_read
@@ -241,14 +244,14 @@ def test_rows_and_late_events_of_more_than_a_driver_shall_hold_are_written_by_ot
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written_by: str
 ) -> None:
     """More than a MB of each, of one bucket, beside a few rows. On a cluster it is Spark that has them."""
-    by_driver, made_of = list[tuple[int, int]](), told.file_of
+    by_driver, made_of = list[tuple[int, int]](), file_of
 
     def made(kind: FileKind, plan: PhysicalPlan, number: int, tables: Sequence[pa.Table]) -> Any:
         by_driver.append((number, sum(table.num_rows for table in tables)))
         return made_of(kind, plan, number, tables)
 
-    monkeypatch.setattr(f"{Writing.__module__}.file_of", made)
-    monkeypatch.setattr(f"{Writing.__module__}.text_file", lambda _: pytest.fail("by the driver"))
+    monkeypatch.setattr(f"{OfLink.__module__}.file_of", made)
+    monkeypatch.setattr(f"{OfLink.__module__}.text_file", lambda _: pytest.fail("by the driver"))
     text = """STREAM rides (at TIMESTAMP, kind STRING, driver BIGINT, note STRING)
     EVENT TIME at WATERMARK 1 SECOND EVENT TYPE kind IN ('Pickup', 'Travel', 'Drop');
     QUERY many RETURN MATCH t.note, t.driver PATTERN Travel t WITHIN 1 SECOND;
@@ -267,7 +270,7 @@ def test_rows_and_late_events_of_more_than_a_driver_shall_hold_are_written_by_ot
         put(tmp_path / "in", number, [{**many[-1], "at": START + timedelta(seconds=100 * number)}])
     put(tmp_path / "in", 4, many)
     if written_by == "Spark":
-        monkeypatch.setattr(f"{Writing.__module__}.is_one_machine", lambda _: False)
+        monkeypatch.setattr(f"{how_written.__module__}.is_one_machine", lambda _: False)
     job = Job(spark, tmp_path, text, 1)
     job.run(flush=True)
     found = pq.read_table(tmp_path / "out" / "many")

@@ -17,17 +17,8 @@ from cepc_runtime.spark.forms import Parquet, TextLines
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.streaming.blobs import DEAD, LATE
 from cepc_runtime.spark.streaming.directories import OnDisk
-from cepc_runtime.spark.streaming.told import (
-    KEPT_BY_SPARK,
-    OF_A_BUCKET,
-    OF_ALL,
-    OF_TEXT,
-    MadeByWorkers,
-    Tells,
-    file_of,
-    handed_on,
-    text_file,
-)
+from cepc_runtime.spark.streaming.made_files import OF_TEXT, file_of, text_file
+from cepc_runtime.spark.streaming.tells import KEPT_BY_SPARK, OF_A_BUCKET, OF_ALL, MadeByWorkers, Tells, handed_on
 from tests.equivalence import compile_text
 from tests.programs import Case, cases, streamed
 from tests.properties import Seen, hold
@@ -41,7 +32,8 @@ if TYPE_CHECKING:
 
     from cepc_runtime.plan.physical import PhysicalPlan
     from cepc_runtime.spark.forms import FileKind
-    from cepc_runtime.spark.streaming.told import Aside, Told
+    from cepc_runtime.spark.streaming.tells import Aside
+    from cepc_runtime.spark.streaming.told import Told
     from tests.equivalence import Rows
     from tests.test_stream_operator import Stream
 
@@ -65,8 +57,8 @@ def put(to: OnDisk, plan: PhysicalPlan, found: Told, unfinished: Path, batch: st
     for number, query in enumerate(plan.queries):
         if found.has(str(number)):
             tables = found.tables.get(str(number), ())
-            content = partial(file_of, kind, plan, number, tables) if tables else None
-            to.put(f"{query.name}/{batch}", kind.ending, content, made(str(number)))
+            contents = [partial(file_of, kind, plan, number, tables)] if tables else []
+            to.put(f"{query.name}/{batch}", kind.ending, contents, made(str(number)))
 
 
 def rows_in(folder: Path) -> Rows:
@@ -175,7 +167,7 @@ def test_a_micro_batch_that_is_written_again_has_its_rows_and_lost_events_once(t
         ])  # fmt: skip
         put(on_disk(out), plan, found, unfinished, "batch=7")
         lines, made = found.lines(LATE), [unfinished / name for name in found.files.get(LATE, ())]
-        on_disk(late).put("batch=7", OF_TEXT, partial(text_file, lines) if lines else None, made)
+        on_disk(late).put("batch=7", OF_TEXT, [partial(text_file, lines)] if lines else [], made)
     assert sorted(row["n"] for row in rows_in(out / "q")) == [1, 1, 2, 2, 3, 3]
     assert (late / "batch=7" / "_SUCCESS").exists()
     (file,) = (late / "batch=7").glob("*.txt")

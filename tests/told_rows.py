@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from cepc_runtime.spark.rows import Packing, layout_of, result_columns
 from cepc_runtime.spark.streaming.blobs import contents, kept_of
-from cepc_runtime.spark.streaming.told import MORE, Told, told
+from cepc_runtime.spark.streaming.tells import MORE
+from cepc_runtime.spark.streaming.told import Told, told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

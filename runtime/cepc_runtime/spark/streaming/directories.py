@@ -11,11 +11,11 @@ from ..errors import Py4JJavaError
 from ..forms import MOVED
 from ..paths import whole_path
 from ..schema import JobError
+from .made_files import new_name, unwritten
 from .store import failed
-from .told import new_name, unwritten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from pyspark.sql import SparkSession
 
@@ -29,9 +29,9 @@ class OnDisk:
     folder: str
     path: str
 
-    def put(self, inside: str, ending: str, content: Callable[[], bytes] | None, made: Iterable[Path] = ()) -> None:
-        """A directory of this name, in the place of an older one: it has a file with this content, if there is any, and
-        files that others have made. Raises JobError.
+    def put(self, inside: str, ending: str, contents: Sequence[Callable[[], bytes]], made: Iterable[Path] = ()) -> None:
+        """A directory of this name, in the place of an older one: it has files with these contents, and those that
+        others have made. Raises JobError.
         """
         at = Path(self.path, inside)
         unfinished = at.with_name(f"_{at.name}")  # which Spark does not see
@@ -40,7 +40,7 @@ class OnDisk:
             unfinished.mkdir(parents=True)
             for file in made:
                 shutil.move(file, unfinished / file.name)
-            if content is not None:
+            for content in contents:
                 (unfinished / new_name(ending)).write_bytes(content())
             (unfinished / COMPLETE).touch()
             if at.exists():
@@ -59,18 +59,19 @@ class ByHadoop:
         self._hadoop = session._jvm.org.apache.hadoop.fs
         self._conf = session._jsparkSession.sessionState().newHadoopConf()
 
-    def put(self, inside: str, ending: str, content: Callable[[], bytes]) -> None:
-        """A directory of this name, in the place of an older one: it has a file with this content. Where a file would
+    def put(self, inside: str, ending: str, contents: Sequence[Callable[[], bytes]]) -> None:
+        """A directory of this name, in the place of an older one: it has files with these contents. Where a file would
         be copied to get another name, it has its own from the start, and is there when it is whole. Raises JobError.
         """
-        found, place = content(), f"{self.folder.rstrip('/')}/{inside}"
+        found, place = [content() for content in contents], f"{self.folder.rstrip('/')}/{inside}"
         try:
             at = self._hadoop.Path(place)
             system = at.getFileSystem(self._conf)
             is_moved = system.getUri().getScheme() in MOVED
             unfinished = self._hadoop.Path(at.getParent(), f"_{at.getName()}") if is_moved else at
             system.delete(unfinished, True)
-            self._fill(system, self._hadoop.Path(unfinished, new_name(ending)), found)
+            for content in found:
+                self._fill(system, self._hadoop.Path(unfinished, new_name(ending)), content)
             self._fill(system, self._hadoop.Path(unfinished, COMPLETE), b"")
             if is_moved:
                 system.delete(at, True)

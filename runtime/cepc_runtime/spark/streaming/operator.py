@@ -33,7 +33,7 @@ from .blobs import (
     event_schema,
     events_of,
 )
-from .told import KEPT_BY_SPARK, OF_A_BUCKET, Tells
+from .tells import KEPT_BY_SPARK, OF_A_BUCKET, Tells
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ...parts.classes import Class
     from ...plan.stream import Letter
     from ...streaming.description import LetterName
-    from .told import Aside
+    from .tells import Aside
 
 Blob = tuple[int, bytes]
 """What is in it (TAKEN, EARLY or NO_EVENT), and that."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .query import Continuous
     from .store import Store
     from .telling import Reporter
-    from .told import Aside
+    from .tells import Aside
     from .writing import Writing
 
 

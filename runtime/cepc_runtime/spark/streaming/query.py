@@ -32,8 +32,9 @@ from . import spread
 from .blobs import AHEAD, BLOB, BUCKET, KIND, PACKED, PASSING, pack, taken
 from .operator import ALONE, Answering
 from .records import MALFORMED, PASSED, apart_in
+from .tells import KEPT_BY_SPARK, handed_on
 from .time import is_ahead, timed
-from .told import KEPT_BY_SPARK, handed_on, unpack
+from .told import unpack
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from ...plan.stream import Beside, Letter
     from .blobs import Taking
     from .operator import ChainLink
-    from .told import Aside
+    from .tells import Aside
 
 
 @dataclass(frozen=True)

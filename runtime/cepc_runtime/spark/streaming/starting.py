@@ -14,6 +14,7 @@ from ..settings import held, with_meaning
 from . import checkpoint
 from .blobs import DEAD, LATE
 from .chain import by_chain, chained, chains
+from .how_written import how_written
 from .intact import check_intact, remove_lost_sums
 from .new_files import look_at_new_files
 from .ownership import Owner, take_places, without_earlier
@@ -30,7 +31,7 @@ from .state_path import check_readable, whole_name
 from .store import HadoopStore
 from .telling import to_stderr
 from .terms import trigger_of
-from .writing import Writing, how_written
+from .writing import Writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
