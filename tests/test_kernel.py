@@ -479,11 +479,15 @@ def test_machine_code_is_made_where_that_takes_less_than_to_do_without() -> None
     assert [so_far.allows(FEW // 3, lambda: False) for _ in range(5)] == [True, True, False, False, False]
 
 
+NOTHING_KEPT = "import cepc_runtime.kernel.machine_code as m\nm.is_kept = lambda _: False"
+ANOTHER_PROCESSOR = "import cepc_runtime.kernel.machine_code as m\nm.is_common = lambda: False"
+
+
 def test_a_first_run_on_few_events_makes_no_machine_code(tmp_path: Path) -> None:
     """It would take twenty seconds, for a run of two."""
     said = "from cepc_runtime.kernel import loop\nfrom cepc_runtime.kernel.machine_code import run_function\n"
     first = f"{said}assert run_function(loop, {FEW // 2}) is loop.run\nimport sys\nassert 'numba' not in sys.modules"
-    nothing_kept = f"import cepc_runtime.kernel.machine_code as m\nm.is_kept = lambda _: False\n{first}"
+    nothing_kept = f"{NOTHING_KEPT}\n{first}"
     subprocess.run([sys.executable, "-c", nothing_kept], check=True, env=os.environ | {"XDG_CACHE_HOME": str(tmp_path)})
 
 
@@ -494,8 +498,11 @@ PLAIN = (
 )
 
 
-def test_without_numba_the_same_functions_run() -> None:
-    subprocess.run([sys.executable, "-c", f"import sys; sys.modules['numba'] = None\n{PLAIN}"], check=True)
+@pytest.mark.parametrize("without", [("numba", NOTHING_KEPT), ("llvmlite", ANOTHER_PROCESSOR)], ids=lambda one: one[0])
+def test_without_a_compiler_the_same_functions_run(without: tuple[str, str]) -> None:
+    """Nor can what a compiler has made for an unusual processor be loaded without it."""
+    missing, where = without
+    subprocess.run([sys.executable, "-c", f"import sys; sys.modules[{missing!r}] = None\n{where}\n{PLAIN}"], check=True)
 
 
 def test_an_environment_variable_turns_compilation_off() -> None:

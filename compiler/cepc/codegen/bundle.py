@@ -9,6 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cepc_runtime.kernel.shipped import FOLDER
 from cepc_runtime.plan.as_json import to_data
 
 from ..errors import RunError
@@ -42,11 +43,19 @@ becomes a directory of it, and `RESULTS/_SUCCESS` is written last: without it so
 | `plan.json` | the plan of each stream, which the job carries too: to be read, and compared with another's |
 
 The workers' Python needs numpy, pandas and pyarrow, as Spark's own Python functions do, and no
-cepc. With numba matches are counted by compiled code, which is much faster; the first task of a
-worker then waits some seconds for the compiler.
+cepc. {compiled}
 
 Queries: {queries}.
 """
+
+SHIPPED = """\
+Compiled code for Linux on x86-64 processors since 2013 is in the archive; elsewhere
+numba makes it in the first task of a worker, and without numba it is interpreted, which is much
+slower."""
+
+NOT_SHIPPED = """\
+With numba matches are counted by compiled code, which is much faster; the first
+task of a worker then waits some seconds for the compiler."""
 
 
 def write_bundle(job: GeneratedJob, folder: str) -> None:
@@ -62,7 +71,8 @@ def write_bundle(job: GeneratedJob, folder: str) -> None:
     plans = {plan.stream.name: to_data(plan) for plan in job.plans}
     write_text(str(root / PLANS), json.dumps(plans, indent=2) + "\n")
     queries = ", ".join(_plain(name) for name in job.queries)
-    write_text(str(root / README), TEXT.format(source=source, queries=queries))
+    compiled = SHIPPED if files("cepc_runtime.kernel").joinpath(FOLDER).is_dir() else NOT_SHIPPED
+    write_text(str(root / README), TEXT.format(source=source, queries=queries, compiled=compiled))
 
 
 def runtime_archive() -> bytes:

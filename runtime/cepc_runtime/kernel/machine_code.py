@@ -1,4 +1,5 @@
-"""`run` of a module as machine code, where that can be had and is worth it. It is made once and kept on disk.
+"""`run` of a module as machine code, where that can be had and is worth it. For most processors it comes with the
+package (`shipped.py`); for others it is made once and kept on disk.
 
 A module's `run` and what it calls are plain functions, which do the same when they are interpreted.
 """
@@ -6,24 +7,26 @@ A module's `run` and what it calls are plain functions, which do the same when t
 from __future__ import annotations
 
 import hashlib
+import inspect
 import logging
 import os
 import sys
 import tempfile
+import uuid
 from contextlib import suppress
 from dataclasses import field
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from threading import RLock
-from types import CodeType
 from typing import TYPE_CHECKING, Any, Final
 
 from ..cheap_dataclass import dataclass
 from ..private import is_private
 from .arguments import Words, form_of
-from .object_code import load, made_for
+from .object_code import is_common, load, made_for
 from .only_maker import only_maker
+from .shipped import shipped_code
 from .translation import OPTIONS, functions_of, translate
 
 if TYPE_CHECKING:
@@ -37,7 +40,7 @@ LOG: Final = logging.getLogger("cepc_runtime")
 INTERPRETED: Final = "CEPC_INTERPRETED"
 """Set to 1 in the environment: no machine code."""
 
-LITTLE: Final = 5_000
+LITTLE: Final = 500
 """Row operations, about, that take as long when interpreted as to load machine code."""
 
 FEW: Final = 300_000
@@ -86,14 +89,26 @@ def machine_code(module: Any) -> MachineCode | None:
 
 @cache
 def _machine_code(module: Any) -> MachineCode | None:
-    if os.environ.get(INTERPRETED) == "1" or find_spec("numba") is None:
+    if os.environ.get(INTERPRETED) == "1" or not (is_common() or _is_there("llvmlite")):
         return None
-    if not is_kept(module):
-        try:
-            import numba  # noqa: F401  # which is there, but not always for this numpy
-        except ImportError:
-            return None
-    return MachineCode(module)
+    return MachineCode(module) if is_kept(module) or _can_be_made() else None
+
+
+def _can_be_made() -> bool:
+    if not _is_there("numba"):
+        return False
+    try:
+        import numba  # noqa: F401  # which is there, but not always for this numpy
+    except ImportError:
+        return False
+    return True
+
+
+def _is_there(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ValueError:  # somebody has said that it is not
+        return False
 
 
 @dataclass(frozen=True)
@@ -113,10 +128,14 @@ class MachineCode:
                     self._loaded[arrays] = self._load(tuple(map(form_of, arguments)), len(given.words))
         return self._loaded[arrays].call(*given.words)
 
-    def _load(self, forms: tuple[ArgumentForm, ...], words: int) -> Loaded:
+    def code(self, forms: tuple[ArgumentForm, ...]) -> bytes:
+        """For arguments of these forms."""
+        shipped = shipped_code(_name(self.module), made_for())
+        if (found := shipped.get(key_of(forms))) is not None:
+            return found
         file = _file(self.module, forms)
         if file is None:
-            return load(self._made(forms), words)
+            return self._made(forms)
         code = _read(file)
         if code is None:
             with only_maker(file):
@@ -125,7 +144,10 @@ class MachineCode:
                     code = self._made(forms)
                     with suppress(OSError):  # read-only: for this process alone
                         _write(file, code)
-        return load(code, words)
+        return code
+
+    def _load(self, forms: tuple[ArgumentForm, ...], words: int) -> Loaded:
+        return load(self.code(forms), words)
 
     def _made(self, forms: tuple[ArgumentForm, ...]) -> bytes:
         if not is_kept(self.module):
@@ -133,12 +155,19 @@ class MachineCode:
         return translate(self.module, forms)
 
 
+def key_of(forms: Sequence[ArgumentForm]) -> str:
+    """A text for arguments of these forms."""
+    return " ".join(map(str, forms))
+
+
 # ---- what is kept ----------------------------------------------------------------------------------------------------
 
 
 @cache
 def is_kept(module: Any) -> bool:
-    """Whether machine code of it was made and kept, by this process or another, for some arguments."""
+    """Whether there is machine code of it for some arguments, shipped, or made and kept by some process."""
+    if shipped_code(_name(module), made_for()):
+        return True
     folder = _folder(module)
     return folder is not None and any(folder.glob(f"{_name(module)}-*"))
 
@@ -146,7 +175,7 @@ def is_kept(module: Any) -> bool:
 def _file(module: Any, forms: Sequence[ArgumentForm]) -> Path | None:
     """Where it is kept for such arguments and this processor."""
     folder = _folder(module)
-    text = f"{made_for()} {' '.join(map(str, forms))}"
+    text = f"{made_for()} {key_of(forms)}"
     return None if folder is None else folder / f"{_name(module)}-{_digest(text)}.o"
 
 
@@ -190,14 +219,23 @@ def _name(module: Any) -> str:
 
 
 def _version(module: Any) -> str:
-    """What the machine code is made of: the functions, and the constants and records that they use."""
+    """What the machine code is made of: the text of the module, and the constants and records that it uses; the same in
+    all versions of Python.
+    """
     types = sorted((t.__module__, t.__qualname__, t._fields) for t in vars(module).values() if _is_record(t))
     constants = sorted((n, v) for n, v in vars(module).items() if isinstance(v, int | float | tuple))
     functions = functions_of(module).values()
-    codes = [_code(function.__code__) for function in functions]
     others = {function.__module__ for function in functions} - {module.__name__}
     versions = [_version(sys.modules[name]) for name in sorted(others)]
-    return _digest(repr((types, constants, codes, sorted(module.INLINED), versions, OPTIONS)))
+    return _digest(repr((types, constants, _text(module), versions, OPTIONS)))
+
+
+def _text(module: Any) -> str:
+    """Without the text of the module, something that no other process has: then nothing that is kept is taken."""
+    try:
+        return inspect.getsource(module)
+    except OSError:
+        return uuid.uuid4().hex
 
 
 def _digest(text: str) -> str:
@@ -206,12 +244,3 @@ def _digest(text: str) -> str:
 
 def _is_record(value: Any) -> bool:
     return isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields")
-
-
-def _code(code: CodeType) -> tuple[Any, ...]:
-    return (
-        code.co_name,
-        code.co_code.hex(),
-        code.co_names,
-        tuple(c for c in code.co_consts if not isinstance(c, CodeType)),
-    )

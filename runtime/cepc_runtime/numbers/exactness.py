@@ -90,7 +90,8 @@ def _hopeless(query: QueryPlan, measure: Measure, found: CountPlane | IntegerSum
         return planes[:, found.count] > HOPELESS
     if not (measure.argument and is_integer(measure.argument.type)) or set(query.partition) != set(query.group_by):
         return np.zeros(len(planes), dtype=np.bool_)  # other partitions may bring the sum back
-    return np.asarray(np.abs(planes[:, found.total]) - 1e-3 * planes[:, found.magnitude] > HOPELESS)
+    with np.errstate(invalid="ignore"):  # of numbers without end
+        return np.asarray(np.abs(planes[:, found.total]) - 1e-3 * planes[:, found.magnitude] > HOPELESS)
 
 
 def _overflown(recount: Recount, found: SumPlanes, emissions: Emissions) -> Bools:
