@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.util import inheritable_thread_target
 
 from ...cheap_dataclass import dataclass
 from ...sql.types import STRING
@@ -74,10 +75,11 @@ class OfLink:
                 yield from (self._by_driver(number, how, batch) for number in whole)
             case BySpark(), OfTables() if whole:
                 tables = {self.link.queries[number]: self._table(number) for number in whole}
-                yield partial(sink.together, self.blobs.sparkSession, tables, batch)
+                yield _of_stream(self.blobs, partial(sink.together, self.blobs.sparkSession, tables, batch))
             case BySpark(), _:
                 whole = []
-        yield from self._by_spark(sink, [number for number in numbers if number not in whole], batch)
+        rest = [number for number in numbers if number not in whole]
+        yield from (_of_stream(self.blobs, write) for write in self._by_spark(sink, rest, batch))
 
     def _by_spark(self, sink: Sink, numbers: Sequence[int], batch: int) -> Iterator[Callable[[], None]]:
         match sink:
@@ -149,6 +151,12 @@ class OfLink:
         return in_files(reduce(lambda one, other: one.unionAll(other), frames), rows)
 
 
+def _of_stream(rows: DataFrame, write: Callable[[], None]) -> Callable[[], None]:
+    """What Spark does for it, in whatever thread, ends with the stream."""
+    done: Callable[[], None] = inheritable_thread_target(rows.sparkSession)(write)
+    return done
+
+
 def _with_number(number: int, table: Any) -> Any:
     columns = [pa.repeat(pa.scalar(str(number)), table.num_rows), *table.columns]
     return pa.table(columns, [f"c{place}" for place in range(len(columns))])
@@ -178,7 +186,7 @@ def lost_writes(
     made = [file for own in batches for file in own.made(what)]
     kept = [own.texts_kept(what) for own in batches if what in own.told.kept]
     if kept:
-        yield partial(_lost_by_spark, lines, kept, f"{to.folder.rstrip('/')}/{place(batch)}")
+        yield _of_stream(kept[0], partial(_lost_by_spark, lines, kept, f"{to.folder.rstrip('/')}/{place(batch)}"))
     elif lines or made:
         yield _put(to, place(batch), OF_TEXT, [partial(text_file, lines)] if lines else [], made)
 

@@ -10,8 +10,6 @@ from contextlib import ExitStack
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
-from pyspark.util import inheritable_thread_target
-
 from ...cheap_dataclass import dataclass
 from ...parts.at_once import at_once
 from ..errors import SPARK_ERRORS
@@ -85,11 +83,10 @@ class Writing:
             batches = [OfLink(link, own, blobs, self.how) for link, own in zip(links, found, strict=True)]
             rows = [write for own in batches for write in own.writes(self.sink, batch)]
             lost = [write for what, to in self.how.lost.items() for write in lost_writes(batches, what, to, batch)]
-            if isinstance(self.sink, Directories | AtOnce | OfTables):  # others may be a user's, and not made for it
-                inherits = inheritable_thread_target(blobs.sparkSession)  # so that all end with the stream
-                at_once([inherits(write) for write in (*rows, *lost)], AT_ONCE)
-            else:
-                at_once([*rows, *lost], 1)
+            may_be_at_once = isinstance(
+                self.sink, Directories | AtOnce | OfTables
+            )  # others are perhaps not made for it
+            at_once([*rows, *lost], AT_ONCE if may_be_at_once else 1)
         self.done[batch] = self._summary(batches)
 
     def _summary(self, batches: Sequence[OfLink]) -> dict[str, Any]:
