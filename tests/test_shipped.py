@@ -91,8 +91,19 @@ print([column.tolist() for column in found], type(run).__name__)
 """
 
 
-def test_an_archive_with_machine_code_needs_no_compiler(tmp_path: Path, code: bytes) -> None:
-    """As workers of a cluster have it, in which nobody has installed numba."""
+NO_MEMORY = """
+from cepc_runtime.kernel import elf
+def refuse(*_):
+    raise PermissionError("memory cannot be run")
+elf._let_run = refuse
+"""
+
+
+@pytest.mark.parametrize("before", ["", NO_MEMORY], ids=["as usual", "no memory that may be run"])
+def test_an_archive_with_machine_code_needs_no_compiler(tmp_path: Path, code: bytes, before: str) -> None:
+    """As workers of a cluster have it, in which nobody has installed numba. Where it cannot be loaded either, functions
+    are interpreted.
+    """
     archive = tmp_path / "cepc_runtime.zip"
     archive.write_bytes(runtime_archive())
     with zipfile.ZipFile(archive, "a") as more:
@@ -101,7 +112,7 @@ def test_an_archive_with_machine_code_needs_no_compiler(tmp_path: Path, code: by
             more.writestr(name, to_bytes(made_for(), {key_of(FORMS): code}))
     environment = {**os.environ, "PYTHONPATH": str(archive), "XDG_CACHE_HOME": str(tmp_path / "kept")}
     environment.pop("CEPC_INTERPRETED", None)
-    command = [sys.executable, "-c", ALONE]
+    command = [sys.executable, "-c", before + ALONE]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=120)
     assert done.stdout == "[[7], [9], [3.0]] MachineCode\n"
     assert not (tmp_path / "kept").exists()

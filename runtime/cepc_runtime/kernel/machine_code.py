@@ -116,7 +116,8 @@ class MachineCode:
     """`run` of a module. Threads that ask for it at once wait for the first."""
 
     module: Any
-    _loaded: dict[tuple[int, ...], Loaded] = field(default_factory=dict)
+    _loaded: dict[tuple[int, ...], Loaded | None] = field(default_factory=dict)
+    """By what arrays are given; None where this process can neither load it nor make it."""
 
     def __call__(self, *arguments: Any) -> int:
         given = Words([], [])
@@ -126,7 +127,8 @@ class MachineCode:
             with _ONE_AT_A_TIME:
                 if arrays not in self._loaded:
                     self._loaded[arrays] = self._load(tuple(map(form_of, arguments)), len(given.words))
-        return self._loaded[arrays].call(*given.words)
+        loaded = self._loaded[arrays]
+        return self.module.run(*arguments) if loaded is None else loaded.call(*given.words)
 
     def code(self, forms: tuple[ArgumentForm, ...]) -> bytes:
         """For arguments of these forms."""
@@ -146,8 +148,11 @@ class MachineCode:
                         _write(file, code)
         return code
 
-    def _load(self, forms: tuple[ArgumentForm, ...], words: int) -> Loaded:
-        return load(self.code(forms), words)
+    def _load(self, forms: tuple[ArgumentForm, ...], words: int) -> Loaded | None:
+        try:
+            return load(self.code(forms), words)
+        except ImportError:  # there is no compiler, and no code that was shipped for these or can be put into memory
+            return None
 
     def _made(self, forms: tuple[ArgumentForm, ...]) -> bytes:
         if not is_kept(self.module):
