@@ -148,6 +148,11 @@ def test_files_of_text_have_a_line_for_each_row(tmp_path: Path, form: str, writt
     assert file.read_text("utf-8").splitlines() == written
 
 
+def test_a_table_without_rows_is_not_told() -> None:
+    found = told_of(Tells(plain(), 0, KEPT_BY_SPARK, 0).all_of([(0, tables(1).slice(2))], {}, "{}"))
+    assert not found.has("0")
+
+
 @pytest.mark.parametrize(("buckets", "each"), [(1, OF_A_BUCKET), (16, OF_A_BUCKET), (1000, OF_ALL // 1000)])
 def test_many_buckets_tell_less_each(buckets: int, each: int) -> None:
     assert handed_on(buckets) == each

@@ -77,7 +77,8 @@ class Tells:
         """Tables with the number of their query, texts by what they are, and what the bucket did."""
         tables = defaultdict[int, list[Any]](list)
         for number, table in rows:
-            tables[number].append(table)
+            if table.num_rows:
+                tables[number].append(table)
         return [*self._all_of(tables, texts, metrics)]
 
     def error(self, text: str) -> bytes:
