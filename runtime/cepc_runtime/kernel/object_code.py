@@ -29,8 +29,8 @@ _ALL_HAVE: Final = frozenset(("avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "mov
 
 @cache
 def is_common() -> bool:
-    """Whether the processor at hand is such a one, under Linux."""
-    if sys.platform != "linux" or platform.machine() != "x86_64":
+    """Whether the processor at hand is such a one, under Linux, and Python has 64 bits."""
+    if sys.platform != "linux" or platform.machine() != "x86_64" or sys.maxsize < 1 << 32:
         return False
     try:
         said = Path("/proc/cpuinfo").read_text(errors="replace").partition("\nflags")[2].partition("\n")[0]
