@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+from cepc_runtime.kernel.object_code import is_common
+from cepc_runtime.kernel.shipped import FOLDER
 from tests.sources import nodes
 
 ROOT = Path(__file__).parent.parent
@@ -67,7 +69,18 @@ def test_the_wheel_holds_every_file_of_each_package(wheel: list[str], package: s
         for path in folder.rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
-    assert there == {name for name in wheel if name.startswith(f"{package}/")}
+    assert there == {name for name in wheel if name.startswith(f"{package}/") and not name.startswith(MADE)}
+
+
+MADE = f"cepc_runtime/kernel/{FOLDER}/"
+
+
+@pytest.mark.skipif(not is_common(), reason="this machine makes code for its own kind of processor alone")
+def test_the_wheel_holds_machine_code_of_each_loop(wheel: list[str]) -> None:
+    assert {name.removeprefix(MADE).rpartition("-")[0] for name in wheel if name.startswith(MADE)} == {
+        f"cepc_runtime.{module}"
+        for module in ("kernel.loop", "kernel.adjacent.loop", "kernel.scatter", "kernel.digits", "enumerate.walk.loop")
+    }
 
 
 def test_the_wheel_holds_the_grammar_the_standard_library_and_the_licence(wheel: list[str]) -> None:
