@@ -24,6 +24,7 @@ import cepc
 from cepc_runtime.spark.errors import sentence
 from cepc_runtime.spark.files import UNFINISHED, Renaming
 from cepc_runtime.spark.footers import footers
+from cepc_runtime.spark.query_results import table_from
 from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.settings import MOST
 from cepc_runtime.spark.streaming import checkpoint, starting, state_path
@@ -40,7 +41,9 @@ from cepc_runtime.spark.streaming.source import read_stream
 from cepc_runtime.spark.streaming.spread import keys, spark_hash
 from cepc_runtime.spark.streaming.starting import start, stream
 from cepc_runtime.spark.streaming.store import HadoopStore, StoreError
+from cepc_runtime.spark.streaming.tells import OF_A_BUCKET
 from cepc_runtime.spark.streaming.terms import DAY, EVERY, Folders, Terms
+from cepc_runtime.spark.streaming.told import told
 from cepc_runtime.spark.streaming.writing import Writing
 from tests.equivalence import ABOUT, same
 from tests.faults import spark as faults
@@ -271,6 +274,14 @@ def test_rows_and_late_events_of_more_than_a_driver_shall_hold_are_written_by_ot
     put(tmp_path / "in", 4, many)
     if written_by == "Spark":
         monkeypatch.setattr(f"{how_written.__module__}.is_one_machine", lambda _: False)
+    brought = list[int]()
+
+    def heard(blobs: DataFrame) -> pa.Table:
+        found = table_from(blobs)
+        brought.append(found.nbytes)
+        return found
+
+    monkeypatch.setattr(f"{told.__module__}.table_from", heard)
     job = Job(spark, tmp_path, text, 1)
     job.run(flush=True)
     found = pq.read_table(tmp_path / "out" / "many")
@@ -280,6 +291,7 @@ def test_rows_and_late_events_of_more_than_a_driver_shall_hold_are_written_by_ot
     assert sorted(lost) == notes
     assert sorted(by_driver) == [(0, 1), (0, 1), (1, 1)]  # of micro-batches with a row each
     assert not list((tmp_path / "out" / "_unfinished").glob("*"))
+    assert 0 < max(brought) < OF_A_BUCKET
     makers = {"workers": {"parquet-cpp-arrow"}, "Spark": {"parquet-cpp-arrow", "parquet-mr"}}
     assert job.makers("many") == makers[written_by]
     assert job.makers("few") == {"parquet-cpp-arrow"}
