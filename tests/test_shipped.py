@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import zipfile
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ import pytest
 from cepc.codegen.bundle import runtime_archive
 from cepc_runtime.kernel import machine_code, scatter
 from cepc_runtime.kernel.arguments import form_of
-from cepc_runtime.kernel.elf import NotPlacedError, _sections, placed
+from cepc_runtime.kernel.elf import NotPlacedError, _layout, _Section, _sections, placed
 from cepc_runtime.kernel.machine_code import MachineCode, key_of
 from cepc_runtime.kernel.object_code import ENTRY, is_common, made_for
 from cepc_runtime.kernel.shipped import FOLDER, from_bytes, shipped_code, to_bytes
@@ -68,6 +69,40 @@ def test_what_is_no_such_code_is_not_put_anywhere(code: bytes, harm: Callable[[b
     assert harm(code) != code
     with pytest.raises(NotPlacedError):
         placed(harm(code), ENTRY)
+
+
+def test_a_section_lies_where_its_alignment_says() -> None:
+    sections = [
+        _Section(0, 1, 2, 0, 0, size, 0, 0, alignment, 0) for size, alignment in ((5, 1), (3, 16), (0, 4), (8, 32))
+    ]
+    assert _layout(sections) == ({0: 0, 1: 16, 3: 32}, 40)
+
+
+FLAGS = "fpu sse2 movbe avx f16c abm bmi1 avx2 bmi2 fma"
+
+
+@pytest.mark.parametrize(
+    ("said", "common"),
+    [
+        (f"processor\t: 0\nflags\t\t: {FLAGS} avx512f\nbugs\t\t: fma\n", True),
+        (f"processor\t: 0\nflags\t\t: {FLAGS.removesuffix(' fma')}\nbugs\t\t: fma\n", False),
+        ("processor\t: 0\nFeatures\t: fp asimd\n", False),
+    ],
+    ids=["newer", "older", "ARM"],
+)
+def test_a_processor_is_common_if_it_can_do_all_that_is_used(
+    monkeypatch: pytest.MonkeyPatch, said: str, common: bool
+) -> None:
+    monkeypatch.setattr(Path, "read_text", lambda *_, **__: said)
+    assert is_common.__wrapped__() == common
+
+
+def test_a_module_with_another_text_has_other_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for name, body in (("one_way", "n + 1"), ("another", "n + 2"), ("again", "n + 1")):
+        (tmp_path / f"{name}.py").write_text(f"INLINED = ()\n\ndef run(n: int) -> int:\n    return {body}\n")
+    first, other, same = (machine_code._version(import_module(name)) for name in ("one_way", "another", "again"))
+    assert first == same != other
 
 
 def test_code_for_another_processor_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:

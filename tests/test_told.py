@@ -108,19 +108,21 @@ def tables(n: int) -> pa.Table:
     return ROWS.add_column(0, "n", pa.array([n, n], pa.int64()))
 
 
-@pytest.mark.parametrize(("most", "expected"), [(0, ["0", LATE]), (50, ["0"]), (110, [LATE]), (OF_A_BUCKET, [])])
+@pytest.mark.parametrize(
+    ("most", "expected"), [(0, ["0", LATE, DEAD]), (70, ["0"]), (110, [LATE, DEAD]), (130, [DEAD]), (OF_A_BUCKET, [])]
+)
 def test_what_is_too_much_to_be_told_is_put_aside(tmp_path: Path, most: int, expected: Sequence[str]) -> None:
-    plan, rows, lost = plain(), [(0, tables(1)), (0, tables(2))], ["a" * 30, "é"]  # 96 bytes of rows
+    plan, rows, lost = plain(), [(0, tables(1)), (0, tables(2))], ["a" * 30, "é"]  # 96 bytes of rows, and 31
     for aside in (placed(tmp_path), KEPT_BY_SPARK):
-        blobs = Tells(plan, 0, aside, most).all_of(rows, {LATE: lost}, '{"bucket": 3}')
+        blobs = Tells(plan, 0, aside, most).all_of(rows, {LATE: lost, DEAD: lost}, '{"bucket": 3}')
         found = told_of(blobs)
         assert found.metrics == [{"bucket": 3}]
         assert sorted([*found.files, *found.kept]) == sorted(expected)
-        assert {what for what in ("0", LATE, DEAD) if found.has(what)} == {"0", LATE}
+        assert {what for what in ("0", LATE, DEAD) if found.has(what)} == {"0", LATE, DEAD}
         if aside == KEPT_BY_SPARK:
             all_rows, texts = rows_told(plan, blobs)
             assert [row["n"] for row in all_rows[0]] == [1, 1, 2, 2]
-            assert texts[LATE] == lost
+            assert texts[LATE] == texts[DEAD] == lost
 
 
 @pytest.mark.parametrize(
