@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import struct
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..cheap_dataclass import dataclass
@@ -58,7 +59,7 @@ def placed(code: bytes, name: str) -> CodeInMemory:
     """Raises NotPlacedError."""
     try:
         return _placed(code, name)
-    except (struct.error, IndexError, ValueError, AttributeError, OSError) as error:
+    except (struct.error, LookupError, ValueError, AttributeError, OSError) as error:
         raise NotPlacedError(str(error)) from error
 
 
@@ -70,22 +71,17 @@ def _placed(code: bytes, name: str) -> CodeInMemory:
     for number, offset in offsets.items():
         section = sections[number]
         memory[offset : offset + section.size] = code[section.begin : section.begin + section.size]
-    where: dict[str, int] = {}
+    (symbols,) = [[*_symbols(code, sections, section)] for section in sections if section.kind == _SYMBOLS]
+    address = cache(lambda number: _address(symbols[number], offsets, begin))
     for section in sections:
         if section.kind == _RELOCATIONS and section.about in offsets:
-            named = [*_symbols(code, sections, section.link)]
-            for at, kind, symbol, added in _entries(code, section, _RELOCATION):
+            for at, kind, number, added in _entries(code, section, _RELOCATION):
                 if kind != _ADDRESS:
                     raise NotPlacedError(f"relocation {kind}")
-                address = _address(named[symbol], offsets, begin) + added
-                struct.pack_into("<Q", memory, offsets[section.about] + at, address)
-        if section.kind == _SYMBOLS:
-            named = [*_symbols(code, sections, sections.index(section))]
-            where |= {one.name: _address(one, offsets, begin) for one in named if one.section in offsets}
-    if name not in where:
-        raise NotPlacedError(f"there is no {name}")
+                struct.pack_into("<Q", memory, offsets[section.about] + at, address(number) + added)
+    entry = [symbol.name for symbol in symbols].index(name)
     _let_run(begin, size)
-    return CodeInMemory(where[name], memory)
+    return CodeInMemory(address(entry), memory)
 
 
 def _sections(code: bytes) -> list[_Section]:
@@ -116,9 +112,9 @@ class _Symbol(NamedTuple):
     value: int
 
 
-def _symbols(code: bytes, sections: Sequence[_Section], table: int) -> Iterator[_Symbol]:
-    texts = sections[sections[table].link].begin
-    for name, _about, _other, section, value, _size in _entries(code, sections[table], _SYMBOL):
+def _symbols(code: bytes, sections: Sequence[_Section], table: _Section) -> Iterator[_Symbol]:
+    texts = sections[table.link].begin
+    for name, _about, _other, section, value, _size in _entries(code, table, _SYMBOL):
         yield _Symbol(code[texts + name : code.index(b"\0", texts + name)].decode(), section, value)
 
 

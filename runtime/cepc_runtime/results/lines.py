@@ -13,7 +13,7 @@ from .as_text import object_parts
 from .text_columns import joined, json_column, text_column
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 ROWS: Final = 1 << 14
 """Made into text at a time."""
@@ -24,21 +24,23 @@ def json_lines(table: Any, query: str | None = None) -> Iterator[bytes]:
 
     The name stands under `query`; where the query has a column of that name, under `_query`, and so on.
     """
-    quote = json.encoder.encode_basestring
-    names, lead = [quote(name) for name in table.column_names], []
+    names, lead = _quoted(table.column_names), []
     if query is not None:
         under = "query"
         while under in table.column_names:
             under = f"_{under}"
-        names, lead = [quote(under), *names], [quote(query)]
+        names, lead = _quoted([under, *table.column_names]), _quoted([query])
     for part in _parts(table):
         yield _lines([*object_parts(names, [*lead, *map(json_column, part.columns)]), "\n"])
 
 
 def objects(table: Any) -> Any:
     """A column with an object for each row."""
-    quote = json.encoder.encode_basestring
-    return joined(*object_parts([*map(quote, table.column_names)], [*map(json_column, table.columns)]), null="")
+    return joined(*object_parts(_quoted(table.column_names), [*map(json_column, table.columns)]), null="")
+
+
+def _quoted(names: Iterable[str]) -> list[str]:
+    return [*map(json.encoder.encode_basestring, names)]
 
 
 def csv_lines(table: Any) -> Iterator[bytes]:

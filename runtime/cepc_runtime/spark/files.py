@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from .query_results import Alike, Answers, WholeFiles
     from .stream_part import StreamPart
 
+COMPLETE: Final = "_SUCCESS"
+"""The file by which a directory says that it is complete."""
+
 PARTED: Final = ("parquet", "orc", "json", "csv")
 """Formats whose tables are files alone, which may be moved."""
 
@@ -154,7 +157,7 @@ def _placed(whole: WholeFiles, files: Files, folder: Path) -> list[str]:
             ) from None
         for name in names:
             (folder / name).rename(place / name)
-        (place / "_SUCCESS").touch()
+        (place / COMPLETE).touch()
     return [name for number, name in whole.queries.items() if number not in found]
 
 
@@ -222,9 +225,9 @@ class Renaming:
     def _mark(self, system: Any, place: Any) -> None:
         """Say that the directory is complete."""
         if here := _of_this_machine(system, place):
-            (here / "_SUCCESS").touch()
+            (here / COMPLETE).touch()
         else:
-            system.create(self._hadoop.Path(place, "_SUCCESS")).close()
+            system.create(self._hadoop.Path(place, COMPLETE)).close()
 
     def _at(self, source: str, target: str) -> tuple[Any, Any, Any]:
         found, place = self._hadoop.Path(source), self._hadoop.Path(target)

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from ...cheap_dataclass import dataclass
 from ..errors import Py4JJavaError
+from ..files import COMPLETE
 from ..forms import MOVED
 from ..paths import whole_path
 from ..schema import JobError
 from .made_files import new_name, unwritten
-from .store import failed
+from .store import failed, fill
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from pyspark.sql import SparkSession
-
-COMPLETE: Final = "_SUCCESS"
 
 
 @dataclass(frozen=True)
@@ -71,21 +70,14 @@ class ByHadoop:
             unfinished = self._hadoop.Path(at.getParent(), f"_{at.getName()}") if is_moved else at
             system.delete(unfinished, True)
             for content in found:
-                self._fill(system, self._hadoop.Path(unfinished, new_name(ending)), content)
-            self._fill(system, self._hadoop.Path(unfinished, COMPLETE), b"")
+                fill(system.create(self._hadoop.Path(unfinished, new_name(ending)), True), content)
+            fill(system.create(self._hadoop.Path(unfinished, COMPLETE), True), b"")
             if is_moved:
                 system.delete(at, True)
                 if not system.rename(unfinished, at):
                     raise JobError(f"{place} cannot be written: {unfinished} cannot be moved there")
         except Py4JJavaError as error:
             raise failed("written", place, error) from error
-
-    def _fill(self, system: Any, file: Any, content: bytes) -> None:
-        stream = system.create(file, True)
-        try:
-            stream.write(bytearray(content))
-        finally:
-            stream.close()
 
 
 def directories_in(spark: SparkSession, folder: str) -> OnDisk | ByHadoop:

@@ -71,7 +71,7 @@ class HadoopStore:
             system, file = self._at(path)
             if system.exists(file):  # also where a store looks only when a file is closed
                 return False
-            _fill(system.create(file, False), text)
+            fill(system.create(file, False), text.encode())
         except Py4JJavaError as error:
             if _is(error, "FileAlreadyExistsException"):
                 return False
@@ -84,10 +84,10 @@ class HadoopStore:
             system, file = self._at(path)
             rename = self._renaming(system)
             if rename is None:  # an object store, where a file is there when it is closed
-                _fill(system.create(file, True), text)
+                fill(system.create(file, True), text.encode())
                 return
             _, beside = self._at(f"{folder}/.{name}.tmp")
-            _fill(system.create(beside, True), text)
+            fill(system.create(beside, True), text.encode())
             rename(beside, file)
         except Py4JJavaError as error:
             raise failed("written", path, error) from error
@@ -158,9 +158,10 @@ class HadoopStore:
         return lambda source, target: files.rename(source, target, how)
 
 
-def _fill(stream: Any, text: str) -> None:
+def fill(stream: Any, content: bytes) -> None:
+    """Write all of a file, whose stream of Hadoop's this is."""
     try:
-        stream.write(bytearray(text.encode()))
+        stream.write(bytearray(content))
     finally:
         stream.close()
 
