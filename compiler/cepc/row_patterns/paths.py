@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import field
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from cepc_runtime.cheap_dataclass import dataclass
@@ -28,7 +29,7 @@ DEPENDS: Final = 0
 FARTHEST: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RowPaths:
     """The ways through a pattern: states, of which each is that a row was mapped at a place, `place_of` it; the first
     state is 0, and `before` and `after` have their neighbours. A match may end in `ends`.
@@ -38,17 +39,27 @@ class RowPaths:
     before: Mapping[int, frozenset[int]]
     after: Mapping[int, frozenset[int]]
     ends: frozenset[int]
-    _known: dict[frozenset[int], dict[int, set[Distance]]] = field(default_factory=dict, compare=False, repr=False)
+    _distances_to: dict[frozenset[int], dict[int, set[Distance]]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+    _nth: dict[tuple[int, frozenset[int], int], frozenset[Distance]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
-    def states(self, place: int) -> list[int]:
-        return [state for state, found in self.place_of.items() if found == place]
+    @cached_property
+    def states_at(self) -> Mapping[int, list[int]]:
+        """The states of each place."""
+        found: dict[int, list[int]] = defaultdict(list)
+        for state, place in self.place_of.items():
+            found[place].append(state)
+        return found
 
     def distances(self, places: Collection[int]) -> dict[int, set[Distance]]:
         """For each state, how many rows before its own the last row of the places may have been."""
         of = frozenset(places)
-        if of not in self._known:
-            self._known[of] = self._distances(of)
-        return self._known[of]
+        if of not in self._distances_to:
+            self._distances_to[of] = self._distances(of)
+        return self._distances_to[of]
 
     def _distances(self, places: frozenset[int]) -> dict[int, set[Distance]]:
         known: dict[int, set[Distance]] = defaultdict(set)
@@ -72,15 +83,21 @@ class RowPaths:
     def last_before(self, place: int, places: Collection[int]) -> set[Distance]:
         """How many rows before one at the place the last row of some places may have been."""
         found = self.distances(places)
-        return {distance for state in self.states(place) for distance in found[state]}
+        return {distance for state in self.states_at[place] for distance in found[state]}
 
-    def nth_before(self, place: int, places: Collection[int], nth: int) -> set[Distance]:
+    def nth_before(self, place: int, places: Collection[int], nth: int) -> frozenset[Distance]:
         """The same of the row that is the nth of them, counted back from one at the place. At most one number is among
         what is found: where there are several, it depends.
         """
+        asked = place, frozenset(places), nth
+        if asked not in self._nth:
+            self._nth[asked] = frozenset(self._nth_before(*asked))
+        return self._nth[asked]
+
+    def _nth_before(self, place: int, places: Collection[int], nth: int) -> set[Distance]:
         found: set[Distance] = set()
         known: dict[tuple[int, int], int] = {}
-        waiting = [(other, 0, 1) for state in self.states(place) for other in self.before[state]]
+        waiting = [(other, 0, 1) for state in self.states_at[place] for other in self.before[state]]
         while waiting:
             state, count, distance = waiting.pop()
             if state == 0:
@@ -102,11 +119,11 @@ class RowPaths:
 
     def can_follow(self, place: int, places: Collection[int]) -> bool:
         """Whether a row of the places may come after one at the place."""
-        return any(self.place_of[state] in places for state in self._reached(self.states(place), self.after))
+        return any(self.place_of[state] in places for state in self._reached(self.states_at[place], self.after))
 
     def may_precede(self, place: int, places: Collection[int]) -> set[int]:
         """Those of the places of which a row may come before one at the place."""
-        return {self.place_of[s] for s in self._reached(self.states(place), self.before) if s} & set(places)
+        return {self.place_of[s] for s in self._reached(self.states_at[place], self.before) if s} & set(places)
 
     def firsts(self, places: Collection[int]) -> set[int]:
         """Those of the places that may be the first of them in a match."""
@@ -119,7 +136,7 @@ class RowPaths:
 
     def latest_before(self, place: int, places: Collection[int]) -> set[int]:
         """Those of the places that may have the last of their rows before one at the place."""
-        return self._latest([before for state in self.states(place) for before in self.before[state]], places)
+        return self._latest([before for state in self.states_at[place] for before in self.before[state]], places)
 
     def _latest(self, states: list[int], places: Collection[int]) -> set[int]:
         """What of the places is met first on the ways back from the states, these among them."""

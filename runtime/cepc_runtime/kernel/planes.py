@@ -7,6 +7,7 @@ partial matches; minimum planes keep the least value of any. Which value an even
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 from typing import Literal as OneOf
 
@@ -179,18 +180,21 @@ def _places_in(kept: QueryPlanes, asked: QueryPlanes) -> tuple[int, ...]:
 
 def _is_bound_once(automaton: Automaton, variable: int) -> bool:
     """Whether every match binds the variable to one event."""
-    steps = [(s.source, s.target, s.variable == variable) for s in (*automaton.steps, *automaton.ties)]
-    moves = [(m.source, m.target, False) for m in (*automaton.moves, *automaton.new_moves) if m.target != DROPPED]
-    times: dict[int, set[int]] = {0: {0}}  # how often it may be bound in a state; 2 is more than once
+    ways_on: defaultdict[int, set[tuple[int, bool]]] = defaultdict(set)
+    for step in (*automaton.steps, *automaton.ties):
+        ways_on[step.source].add((step.target, step.variable == variable))
+    for move in (*automaton.moves, *automaton.new_moves):
+        if move.target != DROPPED:
+            ways_on[move.source].add((move.target, False))
+    times: defaultdict[int, set[int]] = defaultdict(set, {0: {0}})  # it may be bound in a state; 2 is more than once
     waiting = [0]
     while waiting:
         state = waiting.pop()
-        for source, target, binds in (*steps, *moves):
-            known = times.setdefault(target, set())
-            if source == state and (new := {min(n + binds, 2) for n in times[state]} - known):
-                known |= new
+        for target, binds in ways_on[state]:
+            if new := {min(n + binds, 2) for n in times[state]} - times[target]:
+                times[target] |= new
                 waiting.append(target)
-    return all(times.get(state, set()) <= {1} for state in automaton.accepting)
+    return all(times[state] <= {1} for state in automaton.accepting)
 
 
 def _wanted(automaton: Automaton, measure: Measure, rests: bool, nulls: bool) -> dict[Role, Plane]:
