@@ -131,6 +131,8 @@ def among(some: Rows, rows: Rows, digits: int = EVERY) -> bool:
 
 def _comparable(value: Any, digits: int) -> Any:
     match value:
+        case int() | str() | None:  # most values, first
+            return (type(value).__name__, value)
         case dict():
             return tuple((k, _comparable(v, digits)) for k, v in sorted(value.items()))
         case list() | tuple():

@@ -14,6 +14,7 @@ import pytest
 from cepc.api import check_text
 from cepc.compiled_program import Compiled
 from tests.patterns import TYPES, Allowed, pattern
+from tests.properties import case_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,11 +47,11 @@ def matches(pattern: str, given: pa.Table, select: str = "ANY") -> Counter[str]:
     return Counter(str(match) for match in found)
 
 
-@pytest.mark.property
 @pytest.mark.parametrize("select", ["CONTIGUOUS", "NEXT"])
 def test_of_a_whole_pattern_it_is_that_of_select(select: str) -> None:
     with_rows, less = 0, 0
-    for number in range(15):
+    numbers = case_numbers(cases=30, tested=15)
+    for number in numbers:
         chance = Random(f"{select} {number}")
         text = pattern(chance, Allowed()).text
         plain = text.replace("Big", "A").replace("Odd", "B")
@@ -59,8 +60,8 @@ def test_of_a_whole_pattern_it_is_that_of_select(select: str) -> None:
         assert part == matches(text, given, select), f"number {number}: {text}"
         with_rows += bool(part)
         less += part != matches(text, given)
-    assert with_rows >= 12  # of the patterns
-    assert less >= 8
+    assert with_rows >= 0.8 * len(numbers)  # of the patterns
+    assert less >= 0.5 * len(numbers)
 
 
 GAPS = [

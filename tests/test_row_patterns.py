@@ -1181,7 +1181,7 @@ WORDS = [
 ]
 
 
-@pytest.mark.property
+@pytest.mark.unhurried
 def test_no_text_ends_in_a_traceback() -> None:
     """Clauses with words taken out, put in, changed and exchanged."""
     random, said_of = Random(5), Counter[str]()

@@ -105,6 +105,8 @@ ABOUT_SUMS = (
     "B.y / RUNNING COUNT(B.x) < 2", "C.d + A.x > 2", "C.d * A.x < 3", "C.d - A.d > 0.5", "(B.x > 1 OR SUM(B.x) > 6)",
     "RUNNING SUM(B.big) <> 5", "GREATEST(B.x, A.x, 1) > 1", *RUNNING_BESIDE,
 )  # fmt: skip
+FOLLOWED = 0.3
+"""In so many cases matches are followed one after the other as well, which takes ten times as long."""
 SKIPS = "TO NEXT EVENT", "PAST LAST EVENT", "TO FIRST B", "TO LAST B", "FOR 1 s", "FOR 7 s"
 
 
@@ -277,7 +279,9 @@ def compare(text: str, table: Any, chance: Random, seen: Counter[str]) -> None:
         seen["loops"] += walk.loops
         seen["matches of loops"] += len(expected) * walk.loops
     assert listed(found.matches()) == expected, (text, table.to_pylist())
-    assert grown(found, together=0) == expected, (text, table.to_pylist())
+    if chance.random() < FOLLOWED:
+        seen["followed"] += 1
+        assert grown(found, together=0) == expected, (text, table.to_pylist())
 
 
 def small_pieces(chance: Random, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -321,6 +325,7 @@ def test_matches_that_are_walked_are_those_that_grow(monkeypatch: pytest.MonkeyP
     assert min(seen["tests of the one before"], seen["tests of the first"]) > 0.075 * seen["queries"], seen
     assert seen["gaps"] > 0.05 * seen["queries"], seen
     assert seen["matches"] > seen["queries"], seen
+    assert seen["followed"] > 0.1 * seen["queries"], seen
 
 
 def test_work_for_each_event_shows_while_it_is_interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -459,7 +464,8 @@ def test_a_condition_is_computed_as_it_is_where_matches_grow(
     pattern: str, condition: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: Counter[str] = Counter()
-    for seed in range(16):
+    seeds = case_numbers(cases=16, tested=6)
+    for seed in seeds:
         chance = Random(seed)
         small_pieces(chance, monkeypatch)
         text = (
@@ -467,8 +473,8 @@ def test_a_condition_is_computed_as_it_is_where_matches_grow(
             "AFTER MATCH SKIP TO NEXT EVENT WITHIN 9 s;"
         )
         compare(text, sums(chance), chance, seen)
-    assert seen["formulas that are computed"] >= 12, seen
-    assert seen["matches of formulas"] >= 8, seen
+    assert seen["formulas that are computed"] >= 0.75 * len(seeds), seen
+    assert seen["matches of formulas"] >= 0.5 * len(seeds), seen
 
 
 def test_a_sum_is_rounded_once_whatever_its_parts_have_come_to() -> None:
