@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
 
 from ...cheap_dataclass import dataclass
@@ -78,19 +78,19 @@ class WalkState:
     ways: tuple[TestedWay, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Walk:
     """State 0 is the start."""
 
     states: tuple[WalkState, ...]
     contiguous: bool
 
-    @property
+    @cached_property
     def letters(self) -> tuple[int, ...]:
         options = (letter for state in self.states for option in state.options for letter in option.letters)
         return tuple(sorted({*options, *(way.letter for state in self.states for way in state.ways)}))
 
-    @property
+    @cached_property
     def tests(self) -> tuple[PairTest, ...]:
         """The different tests."""
         found: dict[PairTest, None] = {}
@@ -99,7 +99,7 @@ class Walk:
                 found |= dict.fromkeys(tests)
         return tuple(found)
 
-    @property
+    @cached_property
     def formulas(self) -> tuple[Formula, ...]:
         """The different formulas."""
         found: dict[Formula, None] = {}
@@ -149,29 +149,29 @@ class Walk:
         options = (option for state in self.states for option in state.options if option.variable == variable)
         return frozenset(letter for option in options for letter in option.letters)
 
-    @property
+    @cached_property
     def held(self) -> tuple[HeldEvent, ...]:
         """Of what tests and formulas are that is held."""
         places = (*(test.other for test in self.tests), *(place for f in self.formulas for place in f.places))
         return tuple(dict.fromkeys(place for place in places if isinstance(place, HeldEvent)))
 
-    @property
+    @cached_property
     def aggregates(self) -> tuple[Aggregate, ...]:
         """What is kept of them is the same for all events and those up to one."""
         found = (replace(a, running=False) for formula in self.formulas for a in formula.aggregates)
         return tuple(dict.fromkeys(found))
 
-    @property
+    @cached_property
     def is_linked(self) -> bool:
         """Whether what may come next depends on more of a match than the event before."""
         return bool(self.formulas) or not all(test.is_local for test in self.tests)
 
-    @property
+    @cached_property
     def loops(self) -> bool:
         """Whether some state has a loop that `loop_of` gives."""
         return any(self.loop_of(number) is not None for number in range(len(self.states)))
 
-    @property
+    @cached_property
     def seeks(self) -> bool:
         """Whether tests or formulas say which events may be skipped, so that the next is searched for from each."""
         return any(not way.is_free for state in self.states for way in state.ways)
@@ -187,7 +187,7 @@ class Walk:
             return None
         return None if any(option.edge is None for option in options[: loops[0]]) else loops[0]
 
-    @property
+    @cached_property
     def guards(self) -> tuple[tuple[Guard, ...], ...]:
         """What forbids gaps together."""
         return tuple(dict.fromkeys(o.guards for state in self.states for o in state.options if o.guards))
