@@ -642,7 +642,7 @@ RUN: dict[str, str] = {
     "USING kafka LOCATION 'x'": "USING KAFKA is read by Spark alone",
     "USING csv OPTIONS (header 'true') LOCATION 'n.csv'": "take `q` out of CREATE TABLE",
     "USING json LOCATION 'n.jsonl'": "the table `n` declares `q INT`",
-    "USING parquet LOCATION 'n.parquet'": "declare `t STRING`, and write `CAST(t AS INT)` in expressions",
+    "USING parquet LOCATION 'n.parquet'": "declare `t STRING`, and in expressions write `CAST(t AS INT)`",
 }
 
 

@@ -4,11 +4,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from cepc_runtime.cheap_dataclass import dataclass
+from .other_words import OtherWords, in_other_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,72 +15,37 @@ if TYPE_CHECKING:
     from cepc_grammar.diagnostic import Diagnostic
 
 
-@dataclass(frozen=True, slots=True)
-class SettingWords:
-    """What stands in texts for the command and for Python, both with the same fields in braces."""
-
-    command: str
-    python: str
-
-    def of(self, **fields: str) -> str:
-        """As the command says it, which is how all cures are written first.
-
-        >>> MOST.of(number="100")
-        '`--most 100`, in Python `most=100`,'
-        """
-        return self.command.format(**fields)
-
-    def in_python(self, text: str) -> str:
-        """The text with Python's words in place of the command's.
-
-        >>> MOST.in_python("too many: `--most 100`, in Python `most=100`, lets the run go on")
-        'too many: `most=100` lets the run go on'
-        """
-        return re.sub(self._pattern(), lambda found: self.python.format(**found.groupdict()), text)
-
-    def _pattern(self) -> str:
-        names: set[str] = set()
-        parts = []
-        for place, part in enumerate(re.split(r"\{(\w+)\}", self.command)):
-            if place % 2 == 0:
-                parts.append(re.escape(part))
-            else:
-                parts.append(f"(?P={part})" if part in names else f"(?P<{part}>.*?)")
-                names.add(part)
-        return "".join(parts)
-
-
-TREATMENTS: Final = SettingWords(
+TREATMENTS: Final = OtherWords(
     "`--skip-bad` passes over records that are no events, `--dead FILE` writes them to a file",
     "`run(…, skip_bad=True)` passes over records that are no events, `dead='FILE'` writes them to a file",
 )
-TABS: Final = SettingWords(
+TABS: Final = OtherWords(
     r"add `--input-format csv` with `--option 'delimiter=\t'`, or write `FROM CSV '…' OPTIONS (delimiter = '\t')`",
     r"write `FROM CSV '…' OPTIONS (delimiter = '\t')`",
 )
-ADDED_FORMAT: Final = SettingWords(
+ADDED_FORMAT: Final = OtherWords(
     "add `--input-format {form}`", "add `FROM {form} 'PATH'` to the STREAM, and call `run` without a path"
 )
-ANOTHER_FORMAT: Final = SettingWords(
+ANOTHER_FORMAT: Final = OtherWords(
     "`--input-format {form}` names another format", "FROM in the STREAM names another format: `{form}`"
 )
-FORMAT: Final = SettingWords("`--input-format {form}`", "`FROM {form} 'PATH'` in the STREAM")
-FORMAT_OF_OTHERS: Final = SettingWords("`--input-format`", "FROM in the STREAM, with a format,")
-OPTION_OR_CLAUSE: Final = SettingWords(
+FORMAT: Final = OtherWords("`--input-format {form}`", "`FROM {form} 'PATH'` in the STREAM")
+FORMAT_OF_OTHERS: Final = OtherWords("`--input-format`", "FROM in the STREAM, with a format,")
+OPTION_OR_CLAUSE: Final = OtherWords(
     "`--option {key}={value}`, or `OPTIONS ({key} = '{value}')` after FROM", "`OPTIONS ({key} = '{value}')` after FROM"
 )
-DELIMITER: Final = SettingWords(
+DELIMITER: Final = OtherWords(
     "`--option 'delimiter={value}'`, or `OPTIONS (delimiter = '{value}')` after FROM",
     "`OPTIONS (delimiter = '{value}')` after FROM",
 )
-FORM_OF_TIMES: Final = SettingWords(
+FORM_OF_TIMES: Final = OtherWords(
     "`--option {key}=…` or OPTIONS ({key} = '…') says another form", "OPTIONS ({key} = '…') says another form"
 )
-OPTION: Final = SettingWords("`--option {key}={value}`", "`OPTIONS ({key} = '{value}')` after FROM")
-MOST: Final = SettingWords("`--most {number}`, in Python `most={number}`,", "`most={number}`")
-MEMORY: Final = SettingWords("`--memory`, in Python `memory=…`", "`memory=…`")
-ON_SPARK: Final = SettingWords("`--engine spark`", "`compiled.spark(events)`")
-NAMED_EVENTS: Final = SettingWords("what `--events` or FROM name", "the events")
+OPTION: Final = OtherWords("`--option {key}={value}`", "`OPTIONS ({key} = '{value}')` after FROM")
+MOST: Final = OtherWords("`--most {number}`, in Python `most={number}`,", "`most={number}`")
+MEMORY: Final = OtherWords("`--memory`, in Python `memory=…`", "`memory=…`")
+ON_SPARK: Final = OtherWords("`--engine spark`", "`compiled.spark(events)`")
+NAMED_EVENTS: Final = OtherWords("what `--events` or FROM name", "the events")
 
 EVERY: Final = (
     TREATMENTS, TABS, ADDED_FORMAT, ANOTHER_FORMAT, FORMAT, FORMAT_OF_OTHERS, OPTION_OR_CLAUSE, DELIMITER,
@@ -101,6 +65,4 @@ def _said(text: str) -> str:
     >>> _said("it looks like CSV: add `--input-format csv`")
     "it looks like CSV: add `FROM csv 'PATH'` to the STREAM, and call `run` without a path"
     """
-    for setting in EVERY if "--" in text else ():
-        text = setting.in_python(text)
-    return text
+    return in_other_words(text, EVERY) if "--" in text else text

@@ -90,9 +90,9 @@ class RunnableSql:
         return given
 
     def places(self, _program: model.CheckedProgram, given: GivenEvents) -> dict[str, EventSource]:
-        from ..row_patterns.of_tables import in_sql
         from ..row_patterns.reading import table_streams
         from ..running import sources
+        from ..stream_words import in_sql
 
         streams = table_streams(self.sql).values()
         try:

@@ -12,6 +12,7 @@ from cepc_grammar.spelling import name_text
 from cepc_runtime.sql.types import INTERVAL, STRING, TIMESTAMP, TIMESTAMP_NTZ, Map, is_integer
 
 from .. import run_settings as settings
+from .. import stream_words as streams
 from ..diagnostics.cells import clean
 from ..diagnostics.listed import listed
 from ..diagnostics.near import nearest
@@ -171,7 +172,7 @@ def no_source(stream: str, form: str | None, titles: Sequence[str], cure: str) -
     """`form` is what FROM says, None where the stream has no FROM; `titles` are those of the formats. `cure` begins to
     say how a file is named.
     """
-    title = f"FROM {form.upper()} is read by Spark alone" if form else f"no events are named for the stream `{stream}`"
+    title = streams.SPARK_ALONE.of(form=form.upper()) if form else streams.NO_EVENTS.of(name=stream)
     return _about("E0705", title, "", hint=f"{cure} a {listed(titles, 'or')} file")
 
 
@@ -191,14 +192,14 @@ def missing_column(
 
 def _for_missing(column: str, have: Sequence[str], time: str | None) -> str:
     if other_case := next((one for one in have if one.lower() == column.lower()), None):
-        return f"names are case-sensitive: write `{other_case}` in the STREAM"
+        return f"names are case-sensitive: write `{other_case}` {streams.IN_THE_STREAM.of()}"
     if blank := next((one for one in have if one.strip() == column), None):
         return f"there are blanks around its name: take them out, or write `{blank}`, in backquotes, for `{column}`"
     if near := nearest(column, have):
         return f"did you mean `{near}`?"
     if column == time:
         return "name the column that says when an event happened, here and in EVENT TIME, or compute it"
-    return f"if the events have none, take `{column}` out of the STREAM"
+    return f"if the events have none, take `{column}` {streams.OUT_OF_THE_STREAM.of()}"
 
 
 def other_type(name: str, column: str, type_: DataType, found: DataType, stream: str, hint: str = "") -> Diagnostic:
@@ -210,7 +211,8 @@ def other_type(name: str, column: str, type_: DataType, found: DataType, stream:
 def no_type(name: str, column: str, type_: DataType, found: str, stream: str) -> Diagnostic:
     """Of a column of Arrow's type `found`, which no type of a STREAM is like."""
     cast = f"write it as {type_.sql} where the events are made"
-    hint = f"no STREAM can declare that type: {cast}, or take `{column}` out of the STREAM"
+    leave = f"take `{column}` {streams.OUT_OF_THE_STREAM.of()}"
+    hint = f"{streams.NO_STREAM_CAN.of()} declare that type: {cast}, or {leave}"
     return another_type(name, column, type_, found, stream, hint)
 
 
@@ -263,7 +265,7 @@ def _of_text(column: str, type_: DataType, found: DataType) -> str:
         return ""
     computed = f"{column}_{type_.sql.partition('(')[0].lower()}"
     name, other = (name_text(ast.Name(one)) for one in (column, computed))
-    return f"declare `{name} STRING` and what is computed from it, `{other} AS CAST({name} AS {type_.sql})`"
+    return f"declare `{name} STRING`" + streams.COMPUTED.of(name=other) + f"CAST({name} AS {type_.sql})`"
 
 
 def no_header(name: str, first: str, expected: Sequence[str], delimiter: str) -> Diagnostic:
@@ -463,4 +465,4 @@ def nanoseconds(name: str, column: str) -> Diagnostic:
 
 
 def _declares(stream: str, column: str, type_: DataType) -> str:
-    return f"the stream `{stream}` declares `{column} {type_.sql}`"
+    return f"{streams.DECLARES.of(name=stream)} `{column} {type_.sql}`"

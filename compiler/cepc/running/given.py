@@ -13,6 +13,7 @@ from ..reading.conform import check_schema, conformed, has_nanoseconds
 from ..reading.messages import missing_column, nanoseconds, twice
 from ..reading.read import collect
 from ..reading.reader import ColumnTypes, Wanted
+from ..stream_words import NOT_READ
 from .frame_columns import from_series
 from .session import is_of_spark
 from .sources import rows_given
@@ -55,9 +56,7 @@ def by_stream(
         if unknown:
             columns = {name for stream in read for name, _ in stream.input.columns}
             of_columns = f"; a dict maps streams to their events: {_OF_COLUMNS}" if columns.issuperset(unknown) else ""
-            raise UnknownStreamError(
-                f"no query reads a stream `{unknown[0]}`; there are {', '.join(streams)}{of_columns}"
-            )
+            raise UnknownStreamError(f"{NOT_READ.of(name=unknown[0])}; there are {', '.join(streams)}{of_columns}")
         return {name: given for name, given in events.items() if name in streams}
     if events is not None and len(streams) > 1:
         raise UnknownStreamError(f"the queries read several streams: give a dict with events for {', '.join(streams)}")

@@ -12,6 +12,7 @@ from ..diagnostics.near import nearest
 from ..errors import DataError
 from ..reading import messages, readers
 from ..reading.files import EventSource
+from ..stream_words import NAME_THEM, NOT_READ
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -41,7 +42,7 @@ def places(
         found[name] = EventSource(path, form)
     for name, stream in wanted.items():
         named = f"{name}=PATH" if len(wanted) > 1 else "PATH"
-        place = found[name] if name in found else declared(stream, f"name them: `--events {named}`,", form)
+        place = found[name] if name in found else declared(stream, NAME_THEM.of(argument=named), form)
         found[name] = replace(place, options=tuple({**dict(stream.options), **dict(options)}.items()))
     return found
 
@@ -83,10 +84,10 @@ def _split(argument: str, streams: dict[str, model.Stream], given: Collection[st
         taken = {one.partition("=")[0] for one in given}
         free = [stream for stream in streams if stream not in taken]
         if not free or len(given) > len(streams):
-            raise UnclearSourceError(f"no query reads a stream `{name}`: leave `--events {argument}` out")
+            raise UnclearSourceError(f"{NOT_READ.of(name=name)}: leave `--events {argument}` out")
         near = nearest(name, free)
         there = f"did you mean `{near}`?" if near else f"the queries read {names}"
-        raise UnclearSourceError(f"no query reads a stream `{name}`; {there}")
+        raise UnclearSourceError(f"{NOT_READ.of(name=name)}; {there}")
     if len(streams) == 1:
         return next(iter(streams)), argument
     unnamed = [name for name in streams if not any(one.startswith(f"{name}=") for one in given)] or list(streams)
