@@ -3,6 +3,7 @@
 import gc
 import inspect
 import os
+from functools import cache
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING
 
@@ -59,21 +60,26 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.xdist_group("spark"))
     if isinstance(item, pytest.Function):
         function = inspect.unwrap(item.function)
-        if _comes_to(function, "hold", set()) or _comes_to(function, "case_numbers", set()):
+        if _comes_to(function, "hold") or _comes_to(function, "case_numbers"):
             item.add_marker("property")
-        if _comes_to(function, "subprocess", set()):
+        if _comes_to(function, "subprocess"):
             item.add_marker("process")
 
 
-def _comes_to(function: object, name: str, seen: set[object]) -> bool:
+@cache  # a test has many items
+def _comes_to(function: object, name: str) -> bool:
     """Whether a function uses the name, or another function of the tests does that it uses."""
+    return _finds(function, name, set())
+
+
+def _finds(function: object, name: str, seen: set[object]) -> bool:
     if not isinstance(function, FunctionType) or function in seen:
         return False
     seen.add(function)
     used = _names(function.__code__)
     others = (function.__globals__.get(other) for other in used)
     return name in used or any(
-        _comes_to(other, name, seen) for other in others if getattr(other, "__module__", "").startswith("tests")
+        _finds(other, name, seen) for other in others if getattr(other, "__module__", "").startswith("tests")
     )
 
 
