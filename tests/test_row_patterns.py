@@ -713,6 +713,25 @@ def test_a_plain_select_is_answered_here(text: str, tmp_path: Path) -> None:
     assert done.stdout.splitlines() == [",".join(map(str, row)) for row in PLAIN[text]], done.output
 
 
+REMARKS = {
+    "COUNT(A.x > 1) > 2": ("W0305", "A.x > 1"),
+    "B.note > 1": ("W0302", "B.note"),
+    "B.note RLIKE '('": ("W0304", "'('"),
+    "B.x > COUNT(A.x)": None,
+}
+
+
+@pytest.mark.parametrize("condition", REMARKS)
+def test_a_clause_is_warned_of_what_values_do_once(condition: str) -> None:
+    """Though the condition is asked at two places of the pattern."""
+    clause = f"MATCH_RECOGNIZE (ORDER BY t MEASURES 1 AS n PATTERN (A+ B A* B) DEFINE B AS {condition})"
+    text = f"CREATE TABLE n (t INT, x INT, note STRING); SELECT * FROM n {clause}"
+    checked = sql_program([Source("t.sql", text)]).checked
+    said = [(d.code, text[d.span.start : d.span.end]) for d in checked.diagnostics]
+    assert said == [one for one in (REMARKS[condition],) if one is not None]
+    assert checked.ok
+
+
 NOT_OF_ONE_ROW = {
     "COUNT(*) > 1": "COUNT",
     "n > 1 AND SUM(n) > 5": "SUM",

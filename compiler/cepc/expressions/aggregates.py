@@ -336,6 +336,16 @@ def _of_values(
     return Aggregate(function, variable, typed, safe, None, type_, distinct=call.distinct, by=by)
 
 
+def counts_false(made: Expression) -> bool:
+    """Whether it counts the values of a condition, which is false as often as it is true. A column may be of values
+    that are there or not.
+    """
+    match made:
+        case Aggregate(function, argument=Call() as condition, distinct=False):
+            return function.counts and condition.type == BOOLEAN
+    return False
+
+
 def _among(scope: Scope, call: ast.Call) -> tuple[str, ...]:
     """The variables whose events it is over, if it is not over all of them."""
     found = (scope.variable(ast.Reference((name,), name.span)) for name in call.among)

@@ -739,3 +739,13 @@ def no_regular_expression(span: Span, wrong: str) -> Diagnostic:
         "a run stops where a text is searched for it",
         hint="in a string `\\\\[` is a plain `[`, say; a text as it stands is found by `CONTAINS(x, '[')`",
     )
+
+
+def false_is_counted(span: Span) -> Diagnostic:
+    return Diagnostic(
+        "W0305",
+        "COUNT of a condition",
+        span,
+        "counted where it is false, too: COUNT leaves out nulls alone",
+        hint="write `COUNT(CASE WHEN … THEN 1 END)`, with the condition in the place of `…`",
+    )

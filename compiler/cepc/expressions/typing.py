@@ -243,13 +243,13 @@ class Typer:
         """A call; around one whose type only Spark knows, the type of a cast is its `target`."""
         name = e.function.text.upper()
         if e.running:
-            return self.keep(aggregates.running(self._site(), e))
+            return self._counted(e, self.keep(aggregates.running(self._site(), e)))
         if name in functions.NAVIGATION:
             return self.keep(aggregates.navigation(self._site(), e))
         if name in functions.BESIDE:
             return self.keep(beside(self._site(), e))
         if (function := aggregate_written(name)) is not None:
-            return self.keep(aggregates.aggregate(self._site(), e, function))
+            return self._counted(e, self.keep(aggregates.aggregate(self._site(), e, function)))
         if name == functions.LABEL:
             return self.keep(self._label(e))
         if name == "NEXT":
@@ -274,6 +274,11 @@ class Typer:
         self._warn_about_pattern(e)
         called = functions.call(e, arguments, target, spark=self.context.may_ask_spark)
         return self._checked(called, arguments, e.arguments)
+
+    def _counted(self, e: ast.Call, made: Expression | None) -> Expression | None:
+        if made is not None and aggregates.counts_false(made):
+            self.found.append(say.false_is_counted(e.arguments[0].span))
+        return made
 
     def _label(self, e: ast.Call) -> Expression | Diagnostic | None:
         """`LABEL(severity)`: a constant text. That there is no such label has been said."""

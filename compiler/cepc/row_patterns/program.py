@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from .numbered import NumberedRows
     from .tables import RowTable
 
+OF_VALUES: Final = ("W0302", "W0303", "W0304", "W0305")
+"""Warnings that say the same of a clause. Others show expressions as they are after it was lowered."""
 _BIGINT: Final = ast.TypeExpr("BIGINT")
 
 
@@ -83,7 +85,8 @@ def program_of(clauses: Sequence[NamedClause], sources: Mapping[str, Source]) ->
             if clause.select is not None
             for problem in not_sorted(clause.select, lowered[clause.name], checked_queries[clause.name])
         )
-    checked = Checked(None if problems else resolved.program, tuple(problems), sources)
+    warnings = {(d.code, d.span): d for d in resolved.diagnostics if d.code in OF_VALUES}  # a DEFINE is of many places
+    checked = Checked(None if problems else resolved.program, (*problems, *warnings.values()), sources)
     return ClauseProgram(checked, lowered, {name: numbered for name, numbered, _, _ in rows})
 
 
