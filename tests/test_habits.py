@@ -431,6 +431,8 @@ TYPED = [
     ("RETURN COUNT(*) FILTER (WHERE A.price > 3) AS n PATTERN A WITHIN 1 h", "`COUNT(CASE WHEN v.x > 3 THEN 1 END)`",
      "RETURN COUNT(CASE WHEN A.price > 3 THEN 1 END) AS n PATTERN A WITHIN 1 h"),
     ("RETURN COUNT_IF(A.price > 3) AS n PATTERN A WITHIN 1 h", "`COUNT(CASE WHEN v.x > 3 THEN 1 END)`", None),
+    ("RETURN BOOL_OR(A.price > 3) AS n PATTERN A WITHIN 1 h", "write `MAX(v.x > 3)`", None),
+    ("RETURN EVERY(A.price > 3) AS n PATTERN A WITHIN 1 h", "write `MIN(v.x > 3)`", None),
     ("RETURN SUM(A.price > 3) AS n PATTERN A WITHIN 1 h", "write `SUM(CASE WHEN … THEN 1 ELSE 0 END)`",
      "RETURN SUM(CASE WHEN A.price > 3 THEN 1 ELSE 0 END) AS n PATTERN A WITHIN 1 h"),
     ("RETURN COUNT() AS n PATTERN A WITHIN 1 h", "write `COUNT(*)`", "RETURN COUNT(*) AS n PATTERN A WITHIN 1 h"),

@@ -167,6 +167,9 @@ FUNCTIONS: Final = {
     "NUNIQUE": "write `COUNT(DISTINCT v.x)`, in `RETURN MATCH …`",
     "COUNT_IF": "write `COUNT(CASE WHEN v.x > 3 THEN 1 END)`",
     "COUNTIF": "write `COUNT(CASE WHEN v.x > 3 THEN 1 END)`",
+    "BOOL_OR": "false is less than true: write `MAX(v.x > 3)`",
+    "BOOL_AND": "false is less than true: write `MIN(v.x > 3)`",
+    "EVERY": "false is less than true: write `MIN(v.x > 3)`",
     "PRIOR": "the event before is `LAG(v.x)`, that of the same variable `PREV(v).x`, in WHERE",
 }
 """By the name in upper case."""
