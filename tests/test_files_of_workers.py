@@ -21,6 +21,7 @@ from cepc_runtime.spark.forms import END, IN_ROWS, Carried, InFiles, Parquet, pa
 from cepc_runtime.spark.parquet_packing import ParquetPacking
 from cepc_runtime.spark.query_results import table_from
 from cepc_runtime.spark.rows import layout_of
+from cepc_runtime.spark.schema import JobError
 from cepc_runtime.spark.settings import OF_OUTPUT
 from tests.generated_jobs import names_of_job
 
@@ -243,6 +244,13 @@ def test_an_error_of_a_query_leaves_no_directory_that_is_complete(spark: SparkSe
     with pytest.raises(Exception, match=r"division by zero in `1 DIV a.n`"):
         write(spark, events(), STREAM + wrong, tmp_path / "out")
     assert not list(tmp_path.glob("out/**/_SUCCESS"))
+
+
+@pytest.mark.spark
+def test_an_output_that_cannot_be_made_is_one_sentence(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "out").touch()
+    with pytest.raises(JobError, match=r"out: Not a directory: .*; name a directory in which this user may write"):
+        write(spark, events(), FEW, tmp_path / "out")
 
 
 # ---- in a worker -----------------------------------------------------------------------------------------------------

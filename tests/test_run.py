@@ -129,6 +129,19 @@ def test_rows_of_all_queries_as_json_lines_and_a_summary() -> None:
     )
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are texts elsewhere")
+def test_a_file_whose_name_is_no_text_is_read_like_any_other() -> None:
+    Path("odd").mkdir()
+    odd = os.fsdecode(b"odd/\xff.jsonl")
+    Path("rides.jsonl").rename(odd)
+    for given in (odd, "odd"):
+        result = run("rides.cep", "--events", given)
+        assert objects(result) == expected_delivered() + expected_cancelled()
+    begun = CliRunner().invoke(command, ["init", odd])
+    assert "its name is no text in UTF-8" in begun.stderr
+    assert "give it another name" in begun.stderr
+
+
 def test_a_query_can_be_chosen_and_cut() -> None:
     result = run("rides.cep", "--events", "rides.jsonl", "--query", "delivered", "--limit", "1")
     assert objects(result) == expected_delivered()[:1]

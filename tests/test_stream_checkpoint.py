@@ -18,7 +18,7 @@ from pyspark.sql import types as T  # noqa: N812
 from cepc_runtime.spark.schema import JobError, Stream
 from cepc_runtime.spark.sinks import path_of
 from cepc_runtime.spark.streaming import checkpoint
-from cepc_runtime.spark.streaming.arguments import meeting
+from cepc_runtime.spark.streaming.arguments import among_events, meeting
 from cepc_runtime.spark.streaming.intact import CURE, check_intact, files_read, remove_lost_sums, state_problem
 from cepc_runtime.spark.streaming.ownership import MARKS, Owner, take_places, without_earlier
 from cepc_runtime.spark.streaming.query import continuous
@@ -899,12 +899,37 @@ def test_a_stream_whose_file_that_says_whose_it_is_was_lost_is_not_left_behind_e
     ],
 )
 def test_folders_in_which_no_files_would_meet_may_lie_in_one(given: str) -> None:
+    streams = [Stream("s", T.StructType(), ("at",), None, ("q",))]
+    assert meeting(arguments_of(given), streams, ["q"]) is None
+
+
+def arguments_of(given: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     for name, default in {"output": "console", "output-format": "parquet", "checkpoint": "c", "late": None}.items():
         parser.add_argument(f"--{name}", default=default)
     parser.add_argument("--dead")
-    streams = [Stream("s", T.StructType(), ("at",), None, ("q",))]
-    assert meeting(parser.parse_args(given.split()), streams, ["q"]) is None
+    return parser.parse_args(given.split())
+
+
+IN = "the stream would read what it writes: name a directory outside of it"
+AMONG = [
+    ("--output in", f"--output in is among the events of in, so {IN}"),
+    ("--output in/rows", f"--output in/rows is among the events of in, so {IN}"),
+    ("--output o --late in/late", f"--late in/late is among the events of in, so {IN}"),
+    ("--checkpoint in/c", f"--checkpoint in/c is among the events of in, so {IN}"),
+    ("--checkpoint in/_c --output in/.o", None),  # Spark reads no such names
+    ("--output input", None),
+]
+
+
+@pytest.mark.parametrize(("given", "said"), AMONG)
+def test_nothing_is_written_among_the_events(given: str, said: str | None) -> None:
+    assert among_events(arguments_of(given), ["q"], "in") == said
+
+
+def test_rows_of_this_run_are_no_events_of_it() -> None:
+    assert among_events(arguments_of("--output o"), ["q"], "o/q") == f"--output o is among the events of o/q, so {IN}"
+    assert among_events(arguments_of("--output o"), ["q"], "o/of_another") is None
 
 
 # ---- whose the output is ---------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ batch.
 from __future__ import annotations
 
 import json
+import pickle
 from collections import Counter, defaultdict
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -38,6 +39,7 @@ from cepc_runtime.spark.streaming.blobs import (
     pack,
 )  # fmt: skip
 from cepc_runtime.spark.streaming.operator import Answering, Blob
+from cepc_runtime.spark.streaming.query import continuous
 from cepc_runtime.spark.streaming.records import MALFORMED
 from cepc_runtime.spark.streaming.spread import keys, spark_hash, tasks, usual_buckets
 from cepc_runtime.spark.streaming.tells import KEPT_BY_SPARK, OF_A_BUCKET, Tells
@@ -45,6 +47,7 @@ from cepc_runtime.spark.streaming.time import SHIFT, timer_for, watermark_in_tic
 from cepc_runtime.spark.streaming.told import unpack
 from cepc_runtime.streaming.ticks import END
 from tests.equivalence import answered, compile_text, same, table_of
+from tests.generated_jobs import names_of_job
 from tests.programs import Case, cases, streamed
 from tests.properties import NOTHING, Seen, hold
 from tests.test_streaming import SECOND
@@ -310,6 +313,18 @@ def test_tasks_have_equally_many_buckets_and_are_about_as_many_as_cores(
     cores: int | None, buckets: int | None, wanted: int
 ) -> None:
     assert tasks(buckets or usual_buckets(cores), cores) == wanted
+
+
+def test_what_buckets_of_a_thousand_queries_do_travels_in_a_tenth_of_its_text() -> None:
+    """Spark broadcasts what has a MB, and its worker beside the driver cannot read that."""
+    head, query = PLAIN.split("QUERY q ")
+    text = head + "".join(f"QUERY q{number} {query}" for number in range(1000))
+    (part,) = names_of_job(text)["JOB"].parts
+    answering = continuous(part.streamed, part.streamed.stream.queries, 2, 86_400_000).answering()
+    sent = pickle.dumps(answering)
+    assert len(answering.plan_text) > 500_000
+    assert len(sent) < len(answering.plan_text) / 10
+    assert pickle.loads(sent) == answering
 
 
 def test_rows_of_many_buckets_come_in_few_batches_and_in_their_order() -> None:

@@ -727,6 +727,57 @@ def test_each_file_that_comes_is_looked_at_before_its_events_are_believed(
     assert [line["rows"] for line in job.lines] == [3, 1]
 
 
+def test_a_stream_reads_a_directory(spark: SparkSession, tmp_path: Path) -> None:
+    put(tmp_path / "in", 0, events()[:1])
+    with pytest.raises(JobError, match=r"in/0.parquet is a file, .*: name the directory that files come to"):
+        read_stream(spark, streamed(PROGRAM).stream, "parquet", str(tmp_path / "in" / "0.parquet"), {})
+
+
+@pytest.mark.parametrize(
+    ("terms", "said"),
+    [
+        ({"buckets": 0}, "buckets=0: write a whole number from 1 on"),
+        ({"buckets": -3}, "buckets=-3: write a whole number from 1 on"),
+        ({"buckets": "8"}, "buckets='8': write a whole number from 1 on"),
+        ({"ahead": 5}, r"ahead=5: write a timedelta, timedelta\(hours=1\), say"),
+    ],
+)
+def test_terms_that_are_none_are_said(spark: SparkSession, tmp_path: Path, terms: dict[str, Any], said: str) -> None:
+    with pytest.raises(JobError, match=said):
+        names_of_job(PROGRAM)["JOB"].stream(spark, str(tmp_path), print, **terms)
+
+
+def test_files_that_spark_would_read_again_and_again_stop_the_stream_before_their_events_are_taken(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """A name that is a pattern to Spark brings all files of its micro-batch once more. Without what was planned with it
+    each is read once.
+    """
+    job, rows = Job(spark, tmp_path), events()[:6]
+
+    def run() -> None:
+        frame = read_stream(spark, job.streamed.stream, "json", str(tmp_path / "in"), {})
+        wait([job.start(job.sink, frame)], job.lines.append)
+
+    def put_lines(name: str, rows: list[dict[str, Any]]) -> None:
+        (tmp_path / "in").mkdir(exist_ok=True)
+        (tmp_path / "in" / name).write_text("".join(json.dumps(row, default=str) + "\n" for row in rows))
+
+    put_lines("0.json", rows[:1])
+    run()
+    put_lines("a{1}.json", rows[1:3])
+    run()  # alone it is read once
+    put_lines("1.json", rows[3:5])
+    put_lines("b[1].json", rows[5:])
+    with pytest.raises(JobError, match=rf"in its whole name, as file:\S*{tmp_path}/in/b\[1\].json has: ") as failure:
+        run()
+    (tmp_path / "in" / "b[1].json").rename(tmp_path / "in" / "b1.json")
+    for file in re.findall(r"(?:delete | and )(/[^\s,]+)", str(failure.value)):
+        (tmp_path / file).unlink()
+    run()
+    assert [line["rows"] for line in job.lines if line["rows"]] == [1, 2, 3]
+
+
 def test_spark_is_asked_once_for_the_columns_that_many_files_have(spark: SparkSession, tmp_path: Path) -> None:
     for place, table in enumerate([pa.table({"a": [1]}), pa.table({"a": [2]}), pa.table({"a": ["x"]})]):
         pq.write_table(table, tmp_path / f"{place}.parquet")
@@ -809,7 +860,7 @@ def test_the_folders_that_a_stream_reads_are_known_unless_names_alone_tell_its_f
         return read_stream(spark, stream_of, "parquet", f"{tmp_path}/{path}", options)
 
     both = [f"file:{tmp_path}/in [1]", f"file:{tmp_path}"]
-    assert folders_read(read("in [1]").union(read("?"))) == both
+    assert folders_read(read(r"in \[1\]").union(read("?"))) == both
     assert folders_read(read("b", FILENAMEONLY="false")) == []
     assert folders_read(spark.readStream.format("rate").load()) == []
 

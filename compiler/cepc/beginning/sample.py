@@ -82,6 +82,8 @@ def look(path: str, form: str | None = None, options: FormatOptions = (), record
     """A sample of the events at a path: a file, a directory, or `-` for standard input. Raises DataError."""
     reader, files, _ = find_files(EventSource(path, form, options))
     title = "standard input" if path == "-" else path
+    if any("\ud800" <= letter <= "\udfff" for letter in path):  # which Python has for a byte that is none of UTF-8
+        raise DataError([messages.unsayable(title)])
     there = [file for file in files if file.size]
     if reader.look is None:
         raise DataError([messages.unreadable(title, f"{reader.title} files are not looked at")])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import zlib
 from typing import Any
 
@@ -47,7 +48,7 @@ class DataFile:
         import pyarrow as pa
 
         try:
-            return pa.BufferReader(self.data) if self.data is not None else pa.OSFile(self.name, "rb")
+            return pa.BufferReader(self.data) if self.data is not None else pa.OSFile(os.fsencode(self.name), "rb")
         except OSError as error:
             raise DataError([messages.unreadable(self.name, reason(error))]) from None
 

@@ -116,6 +116,11 @@ def unreadable(name: str, reason: str, hint: str = "") -> Diagnostic:
     return _about("E0704", f"`{name}` cannot be read: {reason}", name, hint=hint)
 
 
+def unsayable(name: str) -> Diagnostic:
+    """Of a name that is no text, which no FROM can have."""
+    return unreadable(name, "its name is no text in UTF-8", "give it another name, which a program can say")
+
+
 def no_regular_file(name: str) -> Diagnostic:
     """Of a device or a socket."""
     return unreadable(name, "it is no regular file", "`… | cepc run … --events -` reads what a command writes")

@@ -143,7 +143,11 @@ def _placed(whole: WholeFiles, files: Files, folder: Path) -> list[str]:
     """Let workers write the files into the folder, and say which queries have none. What a task left there that Spark
     had to run again is not among the names.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        said = f"{files.folder}: {error.strerror}: {error.filename}"
+        raise JobError(f"{said}; name a directory in which this user may write") from None
     found = defaultdict[str, list[str]](list)
     for row in table_from(whole.frame).to_pylist():
         found[row[QUERY]].append(row[FILE])

@@ -11,7 +11,7 @@ from pyspark.sql.utils import is_remote
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_PATTERN: Final = re.compile(r"[]\\{}*?[]")
+PATTERN: Final = re.compile(r"[]\\{}*?[]")
 """What Spark takes for more than itself in the name of what it reads."""
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*")
 
@@ -32,7 +32,7 @@ def whole_path(spark: SparkSession, path: str) -> tuple[str, str]:
 def exists(spark: SparkSession, path: str) -> bool:
     """Whether there is a file or a directory of this very name."""
     if is_remote():
-        return _is_found(spark, _PATTERN.sub(r"\\\g<0>", path))
+        return _is_found(spark, _escaped(path))
     system, place = _on_its_system(spark, path)
     return bool(system.exists(place))
 
@@ -45,8 +45,41 @@ def _on_its_system(spark: SparkSession, path: str) -> tuple[Any, Any]:
 
 
 def as_itself(spark: SparkSession, path: str) -> str:
-    """The path for Spark's readers: nothing in it is a pattern where there is a file or a directory of this name."""
-    return _PATTERN.sub(r"\\\g<0>", path) if _PATTERN.search(path) and exists(spark, path) else path
+    """The path for Spark's readers: nothing in it is a pattern where there is a file or a directory of this name, and
+    nothing is in the name of the directory that a relative one is below.
+    """
+    itself = _escaped(path) if PATTERN.search(path) and exists(spark, path) else path
+    base = "" if is_remote() or _is_whole(path) else _qualified(spark, ".")
+    return f"{_escaped(base)}/{itself}" if PATTERN.search(base) else itself
+
+
+def is_file(spark: SparkSession, path: str) -> bool:
+    """Whether it is one file, as far as that is known."""
+    if is_remote() or not exists(spark, path):
+        return False
+    system, place = _on_its_system(spark, path)
+    return bool(system.getFileStatus(place).isFile())
+
+
+def odd_name(spark: SparkSession, path: str) -> str | None:
+    """The whole name of what is there, if Spark would take it for a pattern."""
+    if is_remote() or not (PATTERN.search(path) or not _is_whole(path)):
+        return None
+    whole = _qualified(spark, path)
+    return whole if PATTERN.search(whole) and exists(spark, path) else None
+
+
+def _escaped(path: str) -> str:
+    return PATTERN.sub(r"\\\g<0>", path)
+
+
+def _is_whole(path: str) -> bool:
+    return path.startswith("/") or ":" in path.partition("/")[0]
+
+
+def _qualified(spark: SparkSession, path: str) -> str:
+    system, place = _on_its_system(spark, path)
+    return str(system.makeQualified(place).toString())
 
 
 def _is_found(spark: SparkSession, pattern: str) -> bool:

@@ -11,7 +11,7 @@ from . import main as command_line
 from .build import answered, in_order, known_queries
 from .forms import IN_ROWS
 from .probe import LIMIT, matches_of
-from .schema import rows_needed
+from .schema import JobError, rows_needed
 from .settings import with_meaning
 from .streaming.starting import stream as run_stream
 from .streaming.terms import DAY, EVERY, Folders, Terms
@@ -108,6 +108,10 @@ class Job:
         After a restart it may get the rows of a batch again, the same ones, and must then write nothing twice. Raises
         JobError.
         """
+        if buckets is not None and (not isinstance(buckets, int) or buckets < 1):
+            raise JobError(f"buckets={buckets!r}: write a whole number from 1 on")
+        if not isinstance(ahead, timedelta):
+            raise JobError(f"ahead={ahead!r}: write a timedelta, timedelta(hours=1), say")
         folders, millis = Folders(checkpoint, late, dead), ahead // timedelta(milliseconds=1)
         terms = Terms(folders, trigger, buckets, millis, change)
         return run_stream(spark, self.streamed, sink, terms, events, queries)

@@ -13,7 +13,7 @@ from ..sinks import path_of
 from .outputs import SINKS
 from .running import flush_all, wait
 from .sinks import Target, console
-from .source import read_stream
+from .source import OF_FILES, read_stream
 from .spread import FOR_CORE, ON_CLUSTER
 from .starting import stream as start_streams
 from .store import HadoopStore, StoreError
@@ -123,6 +123,25 @@ def meeting(arguments: argparse.Namespace, streams: Sequence[Stream], names: Seq
     return None
 
 
+def among_events(arguments: argparse.Namespace, names: Sequence[str], path: str) -> str | None:
+    """What is wrong where something is written to below the files of events, or these lie below a query's rows: the
+    stream would read what it writes. Names that begin with `_` or `.` are not read.
+    """
+    read = _whole(path)
+    for option, folder in {"checkpoint": arguments.checkpoint, **_written(arguments)}.items():
+        place = _whole(folder)
+        inside = place[len(read) :] if f"{place}/".startswith(f"{read}/") else None
+        own = [_whole(path_of(folder, name)) for name in names] if option == "output" else []
+        if (inside is not None and not any(part[:1] in ("_", ".") for part in inside.split("/"))) or any(
+            f"{read}/".startswith(f"{query}/") for query in own
+        ):
+            return (
+                f"--{option} {folder} is among the events of {path}, so the stream would read what it writes: name a"
+                " directory outside of it"
+            )
+    return None
+
+
 def _whole(path: str) -> str:
     """The path that is the same for the same place, however it is written."""
     scheme, colon, rest = path.partition(":/")
@@ -156,6 +175,8 @@ def run_streams(
         form, path = stream.source or ("parquet", None)
         form, path = arguments.format or form, inputs.get(stream.name, path)
         options = dict(stream.options) | dict(arguments.option)
+        if path is not None and form.lower() in OF_FILES and (wrong := among_events(arguments, names, path)):
+            raise JobError(wrong)
         events[stream.name] = read_stream(spark, stream, form, path, options, avro)
     folders = Folders(arguments.checkpoint, arguments.late, arguments.dead)
     ahead = DAY if arguments.ahead is None else arguments.ahead

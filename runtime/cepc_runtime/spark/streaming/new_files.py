@@ -1,10 +1,12 @@
-"""The files of Parquet and ORC that a micro-batch takes: have they the columns that Spark is told to read? It asks none
-of those that come later, and of an INT that is read as a TINYINT it keeps the lower byte.
+"""The files that a micro-batch takes. Is one's name a pattern to Spark, which then reads the others again? Have those
+of Parquet and ORC the columns that Spark is told to read? It asks none of those that come later, and of an INT that is
+read as a TINYINT it keeps the lower byte.
 """
 
 from __future__ import annotations
 
 import json
+from dataclasses import field
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,9 +14,11 @@ from pyspark.sql import types as T  # noqa: N812
 
 from ...cheap_dataclass import dataclass
 from ..footers import FORMS, check, footers
+from ..paths import PATTERN
 from ..schema import JobError
-from .intact import each_once, files_read
+from .intact import CURE, each_once, files_read
 from .relations import sources_of
+from .source import OF_FILES, read_again
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -36,13 +40,17 @@ def look_at_new_files(
     events: Mapping[str, DataFrame], store: Store, folder: str, reads: Sequence[int] | None
 ) -> Callable[[int], None]:
     """What looks at the files of a micro-batch, by its number: it raises JobError, which names a file and what is wrong
-    with its columns. `events` are those of each stream that a query reads, in the order in which it does; of a chain
-    there are `reads`.
+    with its name or its columns. `events` are those of each stream that a query reads, in the order in which it does;
+    of a chain there are `reads`.
     """
-    looks, place = [], 0
+    looks: list[Callable[[int], None]] = []
+    place = 0
     for stream, frame in events.items():
-        if (source := file_source(frame)) is not None:
-            looks.append(partial(_look, frame.sparkSession, store, folder, stream, source, place, set(), reads))
+        columns = file_source(frame)
+        for number, source in enumerate(sources_of(frame), start=place):
+            if source is not None and str(source.className()).lower() in OF_FILES:
+                look = _Look(frame.sparkSession, store, folder, stream, columns, number, reads)
+                looks.append(look.at)
         place += len(sources_of(frame))
     return partial(_each, looks)
 
@@ -52,24 +60,50 @@ def _each(looks: Sequence[Callable[[int], None]], batch: int) -> None:
         look(batch)
 
 
-def _look(
-    spark: SparkSession,
-    store: Store,
-    folder: str,
-    stream: str,
-    source: FileSource,
-    place: int,
-    passed: set[str],
-    reads: Sequence[int] | None,
-    batch: int,
-) -> None:
-    """`passed` are the texts of footers that were looked at before: files of one writer mostly have the same."""
-    found = footers(spark, source.form, new_files(store, folder, batch, place, reads), passed)
-    try:
-        check(stream, source.schema.fields, found)
-    except JobError as error:
-        raise JobError(f"{error}; put a file with the declared columns in its place, under the same name") from error
-    passed.update(footer.text for footer in found)
+@dataclass(frozen=True)
+class _Look:
+    """At the files of one source of a checkpoint. `passed` are the texts of footers that were looked at before: files
+    of one writer mostly have the same.
+    """
+
+    spark: SparkSession
+    store: Store
+    folder: str
+    stream: str
+    columns: FileSource | None
+    place: int
+    reads: Sequence[int] | None
+    passed: set[str] = field(default_factory=set)
+
+    def at(self, batch: int) -> None:
+        files = new_files(self.store, self.folder, batch, self.place, self.reads)
+        if len(files) > 1 and (odd := next(filter(PATTERN.search, files), None)) is not None:
+            raise JobError(f"{read_again(odd)}: {self._cure(batch)}")
+        if self.columns is not None:
+            self._look_at_columns(files, self.columns)
+
+    def _cure(self, batch: int) -> str:
+        """The micro-batch has done nothing yet: without what Spark has planned of it, it is planned anew."""
+        log = f"{self.folder}/sources/{self.place}"
+        newest = max((name for name in self.store.names(log) if name[0].isdecimal()), key=_number, default="")
+        if not newest.isdecimal():
+            return f"give it another name, and {CURE}"
+        return f"give it another name, delete {self.folder}/offsets/{batch} and {log}/{newest}, and start the job again"
+
+    def _look_at_columns(self, files: Sequence[str], columns: FileSource) -> None:
+        found = footers(self.spark, columns.form, files, self.passed)
+        try:
+            check(self.stream, columns.schema.fields, found)
+        except JobError as error:
+            raise JobError(
+                f"{error}; put a file with the declared columns in its place, under the same name"
+            ) from error
+        self.passed.update(footer.text for footer in found)
+
+
+def _number(name: str) -> int:
+    """Of a file of a log."""
+    return int(name.partition(".")[0])
 
 
 def file_source(events: DataFrame) -> FileSource | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections import Counter
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Final
@@ -98,8 +99,8 @@ class Answering:
         return event_schema(self.program.plan.stream, words, len(self.classes) > 1)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {
-            "plan_text": self.plan_text,
+        return {  # from a MB on Spark would broadcast it, which its worker beside the driver cannot read
+            "plan_text": zlib.compress(self.plan_text.encode()),
             "classes": self.classes,
             "letters": self.letters,
             "most": self.most,
@@ -109,6 +110,9 @@ class Answering:
             "link": self.link,
             "told": self.told,
         }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, plan_text=zlib.decompress(state["plan_text"]).decode())
 
     # ---- one step of a bucket ----------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from pyspark.sql import functions as F  # noqa: N812
 
 from ..errors import SPARK_ERRORS, sentence
-from ..paths import as_itself
+from ..paths import as_itself, is_file, odd_name
 from ..schema import JobError, Stream, conform
 from ..source import check_decimal, loaded, of_csv
 from ..texts import Texts
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-_FILES: Final = frozenset(("parquet", "orc", "json", "csv", "avro", "text", "xml", "binaryfile"))
+OF_FILES: Final = frozenset(("parquet", "orc", "json", "csv", "avro", "text", "xml", "binaryfile"))
 _AGE: Final = "maxFileAge"
 _CSV: Final = "a value is not of its declared type, or values are missing or too many"
 
@@ -41,17 +41,35 @@ def read_stream(
     try:
         if form == "kafka":
             return read_kafka(spark, stream, path, options, avro)
+        if path is not None and form.lower() in OF_FILES and (wrong := _wrong_place(spark, path)) is not None:
+            raise JobError(f"the events of stream {stream.name} cannot be read: {wrong}")
         place = path if path is None or form == "table" else as_itself(spark, path)
         return _read(spark, stream, form, place, with_age(form, options))
     except SPARK_ERRORS as error:
         raise JobError(f"the events of stream {stream.name} cannot be read: {sentence(error)}") from error
 
 
+def _wrong_place(spark: SparkSession, path: str) -> str | None:
+    """What is wrong with where files come to."""
+    if is_file(spark, path):
+        return f"{path} is a file, and a stream has those of a directory: name the directory that files come to"
+    odd = odd_name(spark, path)
+    return None if odd is None else f"{read_again(odd)}: give it another name"
+
+
+def read_again(path: str) -> str:
+    """What is wrong with the whole name of a file or directory of a stream: Spark takes all files of a micro-batch for
+    each of them whose name is a pattern to it.
+    """
+    odd = "any of `[ ] { } * ? \\` in its whole name"
+    return f"Spark reads the files of a micro-batch again and again where one has {odd}, as {path} has"
+
+
 def with_age(form: str, options: Mapping[str, str]) -> dict[str, str]:
     """A file is read whatever its age: Spark by itself never reads one that is a week older than the newest it has
     seen, so that one whose time is ahead of the clock makes it blind to all others.
     """
-    is_said = form.lower() not in _FILES or _AGE.lower() in map(str.lower, options)
+    is_said = form.lower() not in OF_FILES or _AGE.lower() in map(str.lower, options)
     return dict(options) if is_said else {**options, _AGE: "365000d"}
 
 
