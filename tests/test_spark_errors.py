@@ -106,6 +106,13 @@ def test_a_file_that_cannot_be_read_has_a_reason_and_a_cure(text: str, said: str
     assert sentence(RuntimeError(text)) == said
 
 
+def test_a_bug_is_what_was_raised_and_not_the_plan_behind_it() -> None:
+    text = LOST.format("x").replace(
+        "ModuleNotFoundError: No module named 'x'\n\tat org.apache.spark.X", "a.OddError: no"
+    )
+    assert sentence(RuntimeError(text)) == "a bug in cepc (a.OddError: no); CEPC_DEBUG=1 shows the trace"
+
+
 SEND = "start the job with spark-submit --py-files cepc_runtime.zip, which `cepc compile --bundle` writes beside it, or send"
 MODULES = [
     ("cepc_runtime", SEND),

@@ -55,6 +55,8 @@ _LINKAGE: Final = re.compile(
 
 _NO_MODULE: Final = re.compile(r"^ModuleNotFoundError: No module named '([\w.]+)'", re.MULTILINE)
 _RUNTIME: Final = __name__.partition(".")[0]
+_RAISED: Final = re.compile(r"[\w.]+(?:Error|Exception)\b")
+"""The line of a traceback of Python that says what was raised."""
 
 _FULL: Final = re.compile(r"No space left on device|Disk quota exceeded")
 _ON_FULL: Final = (
@@ -152,7 +154,8 @@ def _cause(error: Exception, text: str) -> str:
         if absent := _NO_MODULE.search(text):
             return _not_on_workers(absent[1])
         lines = [line for line in text.partition("\n\tat ")[0].splitlines() if line.strip() and "SQLSTATE" not in line]
-        return f"a bug in cepc ({lines[-1].strip()}); CEPC_DEBUG=1 shows the trace"
+        raised = [line for line in lines if _RAISED.match(line)]  # behind it there may be a plan of Spark's
+        return f"a bug in cepc ({(raised or lines)[-1].strip()}); CEPC_DEBUG=1 shows the trace"
     causes = [said for name, said in found if name not in _UNIMPORTANT] or [file[2] for file in files if file[2]]
     if files and not causes:
         return _unread(files[0][1], text)
