@@ -733,6 +733,12 @@ def test_a_stream_reads_a_directory(spark: SparkSession, tmp_path: Path) -> None
         read_stream(spark, streamed(PROGRAM).stream, "parquet", str(tmp_path / "in" / "0.parquet"), {})
 
 
+def test_events_of_a_batch_are_no_stream(spark: SparkSession, tmp_path: Path) -> None:
+    put(tmp_path / "in", 0, events()[:1])
+    with pytest.raises(JobError, match=r"the events of stream rides are not streaming: read them by spark.readStream"):
+        names_of_job(PROGRAM)["JOB"].stream(spark, str(tmp_path / "c"), print, spark.read.parquet(str(tmp_path / "in")))
+
+
 @pytest.mark.parametrize(
     ("terms", "said"),
     [

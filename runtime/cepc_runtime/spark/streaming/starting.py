@@ -148,6 +148,10 @@ def stream(
     asked = {*names, *rows_needed([one.stream for one in streams], names)}
     wanted = chains([one for one in streams if asked & set(one.stream.queries)])
     given = given_events([link.stream for chain in wanted for link in chain], events)
+    if batch := next((name for name, frame in given.items() if not frame.isStreaming), None):
+        raise JobError(
+            f"the events of stream {batch} are not streaming: read them by spark.readStream, or call `build`"
+        )
     places = {chain[0].stream.name: terms.folders.of(chain[0].stream.name) for chain in wanted}
     program = by_chain(streams)
     checkpoint.check_streams(HadoopStore(spark), terms.folders.checkpoint, places, program)
