@@ -740,6 +740,56 @@ def test_a_wrong_csv_line_is_shown(text: str, place: str, said: str) -> None:
     assert f"--> {place}" in found
 
 
+@pytest.mark.parametrize(
+    ("name", "type_", "value", "declared_as"),
+    [
+        ("x.csv", "INT", "30.5", "DOUBLE"),
+        ("x.csv", "INT", "3000000000", "BIGINT"),
+        ("x.csv", "SMALLINT", "-40000", "INT"),
+        ("x.csv", "BIGINT", "99999999999999999999", "DECIMAL(38,0)"),
+        ("x.csv", "BIGINT", "2026-03-02 10:00:00", "TIMESTAMP"),
+        ("x.csv", "INT", "2026-03-02", "DATE"),
+        ("x.csv", "INT", "NaN", "DOUBLE"),
+        ("x.csv", "DOUBLE", "many", "STRING"),
+        ("x.csv", "BOOLEAN", "1", "INT"),
+        ("x.csv", "BOOLEAN", "yes", "STRING"),
+        ("x.jsonl", "INT", '"1"', "STRING"),
+        ("x.jsonl", "INT", "1.0", "DOUBLE"),
+        ("x.jsonl", "INT", "true", "BOOLEAN"),
+        ("x.jsonl", "BIGINT", '"2026-03-02T10:00:00Z"', "TIMESTAMP"),
+    ],
+)
+def test_a_value_of_another_type_is_told_what_to_declare(name: str, type_: str, value: str, declared_as: str) -> None:
+    write(name, f"t,n\n1,{value}\n" if name == "x.csv" else f'{{"t": 1, "n": {value}}}\n')
+    assert f"if that is what is meant, declare `n {declared_as}`" in problem(name, f"t BIGINT, n {type_}")
+    assert len(values(read(name, f"t BIGINT, n {declared_as}"), "n")) == 1
+
+
+@pytest.mark.parametrize(("type_", "value"), [("DOUBLE", "1,5"), ("INT", " 1"), ("INT", "0x1F"), ("INT", "-")])
+def test_a_value_that_may_be_a_slip_is_not_told_another_type(type_: str, value: str) -> None:
+    write("x.csv", f't,n\n1,"{value}"\n')
+    assert "declare" not in problem("x.csv", f"t BIGINT, n {type_}")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("2026-01-31,A,1,2,3\n", "a value with the delimiter in it, such as a comma, stands in quotes"),
+        ("2026-01-31,A\n", "a value that is not there leaves its place empty"),
+    ],
+)
+def test_a_csv_line_of_another_length_is_told_what_it_is_mostly(text: str, said: str) -> None:
+    write("x.csv", "at,kind,driver,minutes\n" + text)
+    assert said in problem("x.csv")
+
+
+def test_a_delimiter_that_a_file_of_commas_does_not_have_is_left_out() -> None:
+    write("x.csv", "at,kind,driver,minutes\n")
+    source, plan = EventSource("x.csv", None, (("delimiter", ";"),)), stream(RIDES)
+    with pytest.raises(DataError, match="separated by commas: leave the option `delimiter` out"):
+        read_events(source, plan, StreamInput(declared(RIDES)))
+
+
 def test_csv_that_is_no_utf8_is_shown() -> None:
     write("x.csv", b"at,kind,driver,minutes\n2026-01-31,A,1,\n2026-01-31,\xf6,1,\n")
     found = problem("x.csv")

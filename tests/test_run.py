@@ -919,7 +919,7 @@ def test_from_python_what_is_given_otherwise_is_told_how(given: dict[str, Any], 
         (pd.DataFrame({"x": [1]}, pd.to_datetime([1])), "the index of the frame has times: `frame.rename_axis('t')`"),
         (pd.DataFrame({"x": [1]}), "name the column that says when an event happened, here and in EVENT TIME"),
         (pd.DataFrame({"t ": [1], "x": [1]}), "blanks around its name: take them out, or write `t `, in backquotes"),
-        (pd.DataFrame({"t": pd.to_datetime([1])}), "if the events have none, take `x` out of the STREAM"),
+        (pd.DataFrame({"t": pd.to_datetime([1])}), "take `x` out of the STREAM, and out of all that uses it"),
     ],
     ids=["times in an index without a name", "no times", "blanks", "another column"],
 )
@@ -930,6 +930,37 @@ def test_from_python_the_cure_of_a_missing_column_is_of_what_it_is(frame: pd.Dat
     assert said in caught.value.diagnostics[0].hint
     if "rename_axis" in said:
         assert len(compiled.run(frame.rename_axis("t"))["q"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("missing", "said"),
+    [
+        ("at", "name the column that says when an event happened, here and in EVENT TIME"),
+        ("kind", "name the column that says of which type an event is, here and in EVENT TYPE"),
+        (
+            "price",
+            "if the events have it by another name, write that wherever it is used; if they have none, take `price` out",
+        ),
+        ("person", "take `person` out of the STREAM, and out of all that uses it"),
+        ("cents", "take `cents` out of the STREAM, and out of all that uses it"),
+        ("other", "if the events have none, take `other` out of the STREAM"),
+    ],
+)
+def test_a_missing_column_is_told_what_it_is_for(missing: str, said: str) -> None:
+    columns = {"at": "TIMESTAMP", "kind": "STRING", "person": "INT", "price": "INT", "cents": "INT", "other": "INT"}
+    declared = ", ".join(f"{name} {type_}" for name, type_ in columns.items())
+    compiled = cepc.compile(
+        f"STREAM s ({declared}, euros AS cents / 100) EVENT TIME at EVENT TYPE kind;"
+        "QUERY q RETURN MATCH A.price PATTERN SEQ(A, B) WHERE [person] WITHIN 1 h;"
+    )
+    names = [name for name in columns if name != missing]
+    Path("e.csv").write_text(",".join(names) + "\n")
+    empty = pd.DataFrame({name: [] for name in names})
+    for events in ("e.csv", empty, pa.table({name: pa.nulls(0) for name in names})):
+        with pytest.raises(cepc.DataError) as caught:
+            compiled.run(events)
+        assert caught.value.diagnostics[0].hint.startswith(said.partition("take")[0] or "if the events have it")
+        assert said in caught.value.diagnostics[0].hint
 
 
 SHOWN = "t;x\n1;2\n"

@@ -28,7 +28,7 @@ def check_schema(name: str, schema: Any, wanted: Wanted, instants: Sequence[str]
     for column, type_ in wanted.declared:
         count = schema.names.count(column)
         if count == 0:
-            found.append(messages.missing_column(name, column, type_, wanted.stream, schema.names, wanted.time))
+            found.append(messages.missing_column(name, column, type_, wanted.stream, schema.names, wanted.uses))
         elif count > 1:
             found.append(messages.twice(name, column))
         else:

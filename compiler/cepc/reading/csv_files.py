@@ -12,7 +12,7 @@ import csv
 import io
 import re
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from cepc_runtime.sql.types import DOUBLE, STRING, Array, Interval, Map, Struct
 
@@ -50,7 +50,7 @@ def problems(file: DataFile, wanted: Wanted) -> list[Diagnostic]:
     if declared and not set(declared) & set(columns):
         return [_no_header(file, columns, declared)]
     found = [
-        messages.missing_column(file.name, name, type_, wanted.stream, columns, wanted.time)
+        messages.missing_column(file.name, name, type_, wanted.stream, columns, wanted.uses)
         for name, type_ in wanted.declared
         if name not in columns
     ]
@@ -133,6 +133,10 @@ def batches(file: DataFile, wanted: Wanted) -> Iterator[Batch]:
             done += batch.num_rows
 
 
+_MORE: Final = 'a value with the delimiter in it, such as a comma, stands in quotes: `"a, b"`'
+_FEWER: Final = "a value that is not there leaves its place empty: `a,,c`"
+
+
 class _Rows:
     """The rows that are none: pyarrow leaves them out, and asks whether it may."""
 
@@ -143,9 +147,11 @@ class _Rows:
     def __call__(self, row: Any) -> str:
         record = row.number - 1  # the first row is the header
         self.left_out.append(record)
-        more = "; is a quote not closed?" if row.text.count('"') % 2 else ""
+        unclosed = row.text.count('"') % 2 == 1
+        more = "; is a quote not closed?" if unclosed else ""
         why = f"the header has {_columns(row.expected_columns)}, this line {row.actual_columns}{more}"
-        self.wrong.append(NotARecord(record, "CSV row", why))
+        hint = "" if unclosed else _MORE if row.actual_columns > row.expected_columns else _FEWER
+        self.wrong.append(NotARecord(record, "CSV row", why, hint=hint))
         return "skip"
 
     def taken(self) -> tuple[NotARecord, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from shlex import quote
 from typing import TYPE_CHECKING, Final
 
@@ -9,7 +10,24 @@ from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
 from cepc_grammar.source import NOWHERE, Span
 from cepc_grammar.spelling import name_text
-from cepc_runtime.sql.types import INTERVAL, STRING, TIMESTAMP, TIMESTAMP_NTZ, Map, is_integer
+from cepc_runtime.sql.types import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INT,
+    INTERVAL,
+    MAX_PRECISION,
+    STRING,
+    TIMES,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    Decimal,
+    Map,
+    integer_range,
+    is_integer,
+    is_numeric,
+)
 
 from .. import run_settings as settings
 from .. import stream_words as streams
@@ -17,12 +35,15 @@ from ..diagnostics.cells import clean
 from ..diagnostics.listed import listed
 from ..diagnostics.near import nearest
 from ..wording import first_of
+from .uses import NONE_KNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from cepc_runtime.sql.evaluate.errors import EvaluationError
     from cepc_runtime.sql.types import DataType
+
+    from .uses import Uses
 
 UNUSABLE = ("E0701", "E0702", "E0703", "E0704", "E0705", "E0718")
 """Codes that say that the command names no events that can be read; the others say that the events are wrong."""
@@ -185,26 +206,40 @@ def no_source(stream: str, form: str | None, titles: Sequence[str], cure: str) -
 
 
 def missing_column(
-    name: str, column: str, type_: DataType, stream: str, have: Sequence[str], time: str | None = None, hint: str = ""
+    name: str,
+    column: str,
+    type_: DataType,
+    stream: str,
+    have: Sequence[str],
+    uses: Uses = NONE_KNOWN,
+    hint: str = "",
 ) -> Diagnostic:
-    """`time` is the event time, if it is known; `hint` is what helps, if more is known than these names."""
-    hint = hint or _for_missing(column, have, time)
+    """`hint` is what helps, if more is known than these names."""
+    hint = hint or _for_missing(column, have, uses)
     found = f"found are {first_of(have)}" if have else "there are no columns at all"
     return _about(
         "E0706", f"the events have no column `{column}`", name, _declares(stream, column, type_), found, hint=hint
     )
 
 
-def _for_missing(column: str, have: Sequence[str], time: str | None) -> str:
+def _for_missing(column: str, have: Sequence[str], uses: Uses) -> str:
     if other_case := next((one for one in have if one.lower() == column.lower()), None):
         return f"names are case-sensitive: write `{other_case}` {streams.IN_THE_STREAM.of()}"
     if blank := next((one for one in have if one.strip() == column), None):
         return f"there are blanks around its name: take them out, or write `{blank}`, in backquotes, for `{column}`"
     if near := nearest(column, have):
         return f"did you mean `{near}`?"
-    if column == time:
+    if column == uses.time:
         return "name the column that says when an event happened, here and in EVENT TIME, or compute it"
-    return f"if the events have none, take `{column}` {streams.OUT_OF_THE_STREAM.of()}"
+    if column == uses.type:
+        return "name the column that says of which type an event is, here and in EVENT TYPE, or compute it"
+    out = f"take `{column}` {streams.OUT_OF_THE_STREAM.of()}"
+    if column not in uses.names:
+        return f"if the events have none, {out}"
+    return (
+        f"if the events have it by another name, write that wherever it is used; if they have none, {out}, and out of "
+        "all that uses it"
+    )
 
 
 def other_type(name: str, column: str, type_: DataType, found: DataType, stream: str, hint: str = "") -> Diagnostic:
@@ -274,9 +309,11 @@ def _of_text(column: str, type_: DataType, found: DataType) -> str:
 
 
 def no_header(name: str, first: str, expected: Sequence[str], delimiter: str) -> Diagnostic:
-    separator = next((s for s in (";", "\t", "|") if s in first and delimiter not in first), None)
+    separator = next((s for s in (";", "\t", "|", ",") if s in first and delimiter not in first), None)
     if separator is None:
         return _no_header(name, first, f"begin the file with `{clean(delimiter.join(expected))}`")
+    if separator == ",":
+        return _no_header(name, first, "the columns seem to be separated by commas: leave the option `delimiter` out")
     by = "tabs" if separator == "\t" else f"`{separator}`"
     return _no_header(name, first, f"the columns seem to be separated by {by}: {_delimited(separator)}")
 
@@ -337,7 +374,9 @@ def bad_value(
         )  # fmt: skip
     return Diagnostic(
         "E0711", f"{found} is no {type_.sql} for `{column}`", place, reason or "this value",
-        hint=_of_numbers(column, type_, found.strip('`"')) or _of_other_form(type_, in_file=place != NOWHERE),
+        hint=_of_numbers(column, type_, found.strip('`"'))
+        or _of_another_type(column, type_, found.strip("`"))
+        or _of_other_form(type_, in_file=place != NOWHERE),
     )  # fmt: skip
 
 
@@ -416,6 +455,42 @@ def numbers_as_times(column: str, type_: DataType, found: DataType | None) -> st
     if type_ not in (TIMESTAMP, TIMESTAMP_NTZ) or found is None or not is_integer(found):
         return ""
     return f"declare `{column} {found.sql}`, and `EVENT TIME {column} UNIT ms` (or s, us) if it is the event time"
+
+
+def _of_another_type(column: str, type_: DataType, found: str) -> str:
+    """A value that looks like one of another type, which the column may be meant to have."""
+    if type_ != BOOLEAN and not is_numeric(type_):
+        return ""
+    looks = _looks_like(found)
+    if looks is None or looks == type_ or (is_numeric(looks) and not is_integer(type_) and type_ != BOOLEAN):
+        return ""
+    without_unit = ", without a UNIT if it is the event time" if looks in TIMES else ""
+    return f"if that is what is meant, declare `{name_text(ast.Name(column))} {looks.sql}`{without_unit}"
+
+
+def _looks_like(found: str) -> DataType | None:
+    looks: DataType | None = next((looks for form, looks in _LOOK_LIKE if form.fullmatch(found)), None)
+    return _integer_with(int(found)) if looks == BIGINT else looks
+
+
+def _integer_with(number: int) -> DataType:
+    for type_ in (INT, BIGINT):
+        low, high = integer_range(type_)
+        if low <= number <= high:
+            return type_
+    return Decimal(MAX_PRECISION, 0)
+
+
+_LOOK_LIKE: Final = (
+    (re.compile("true|false"), BOOLEAN),
+    (re.compile(r"[+-]?\d{1,38}", re.ASCII), BIGINT),
+    (re.compile(r"[+-]?(\d+\.\d*|\.\d+|\d+(\.\d*)?[eE][+-]?\d+)", re.ASCII), DOUBLE),
+    (re.compile(r'"?\d{4}-\d\d-\d\d"?', re.ASCII), DATE),
+    (re.compile(r'"?\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*', re.ASCII), TIMESTAMP),
+    (re.compile("-?(nan|inf|infinity)", re.IGNORECASE), DOUBLE),
+    (re.compile(r'".*"|(?![\[{]).*[^\W\d_]{2}.*', re.DOTALL), STRING),
+)
+"""What values look like, and the type that has such: texts of JSON are in quotes, others have letters side by side."""
 
 
 def _of_other_form(type_: DataType, *, in_file: bool) -> str:

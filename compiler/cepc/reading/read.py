@@ -20,6 +20,7 @@ from .computing import InputRows, with_computed
 from .find import check_content, find_files
 from .reader import ColumnTypes, NotThisFormatError, Reader, Wanted
 from .text_values import BadValueError, from_text
+from .uses import uses_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -102,7 +103,7 @@ def _checked(
 ) -> tuple[FoundFiles, Wanted]:
     found = find_files(source)
     encoded = next((name for name, type_ in needed.columns if name == stream.type_column and type_ == STRING), None)
-    wanted = Wanted(stream.name, needed.columns, given.columns, encoded=encoded, time=stream.time_column)
+    wanted = Wanted(stream.name, needed.columns, given.columns, encoded=encoded, uses=uses_of(stream, given))
     _check(found.reader, found.files, wanted)
     return found, wanted
 
@@ -433,7 +434,7 @@ def _absent(
     file = next((f for f in files if f.size), files[0])
     have = reader.keys_of(file)
     errors = [
-        messages.missing_column(file.name, name, type_, wanted.stream, have, wanted.time)
+        messages.missing_column(file.name, name, type_, wanted.stream, have, wanted.uses)
         for name, type_ in absent
         if name in certain
     ]

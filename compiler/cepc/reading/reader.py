@@ -9,6 +9,7 @@ from cepc_runtime.cheap_dataclass import dataclass
 
 from .bad_records import BadRecord
 from .files import OptionError
+from .uses import NONE_KNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from .bad_records import Wrong
     from .files import DataFile
+    from .uses import Uses
 
 ColumnTypes = tuple[tuple[str, "DataType"], ...]
 FormatOptions = tuple[tuple[str, str], ...]
@@ -28,7 +30,7 @@ FormatOptions = tuple[tuple[str, str], ...]
 class Wanted:
     """What is read of a file: `columns`; `declared`, which has these and the stream's others, must be there. Not more
     bad records than `most` are looked for, if that is a number. A reader may give the strings of the column `encoded`
-    with a dictionary, and parse text on so many `threads`. `time` is the event time, if it is known.
+    with a dictionary, and parse text on so many `threads`. `uses` says what the columns are for, if it is known.
     """
 
     stream: str
@@ -37,7 +39,7 @@ class Wanted:
     most: int | None = 1
     encoded: str | None = None
     threads: int = 1
-    time: str | None = None
+    uses: Uses = NONE_KNOWN
 
     def without(self, names: Collection[str]) -> Wanted:
         """What is left to read where some columns come from elsewhere."""
