@@ -45,6 +45,10 @@ class Spot:
         """The token so far from here as written; "" outside the statement."""
         return self.tokens[self.at + offset].text if 0 <= self.at + offset < len(self.tokens) else ""
 
+    def kind(self, offset: int = 0) -> str:
+        """The kind of the token so far from here; "" outside the statement."""
+        return self.tokens[self.at + offset].kind if 0 <= self.at + offset < len(self.tokens) else ""
+
     def is_name(self, offset: int) -> bool:
         """Is the token so far from here a word or a quoted name?"""
         at = self.at + offset

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import brackets, calls, cases, clauses, foreign, operators, patterns, statements, values
+from . import brackets, calls, cases, clauses, columns, foreign, operators, patterns, statements, values
 from .common import shown_text
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ HABITS: tuple[Callable[[Spot], Diagnostic | None], ...] = (
     foreign.duration_in_expression,
     calls.words_for_commas,
     operators.operator,
+    values.quote_in_text,
     values.parameter,
     values.quoted_column,
     values.function_of_values,
@@ -45,6 +46,10 @@ HABITS: tuple[Callable[[Spot], Diagnostic | None], ...] = (
     statements.statement_begins,
     statements.equals_for_as,
     statements.interval_type,
+    columns.type_of_several_words,
+    columns.array_in_brackets,
+    columns.name_of_several_words,
+    columns.event_types_without_quotes,
     statements.query_without_name,
     statements.hyphen_in_name,
     statements.text_for_name,

@@ -350,5 +350,8 @@ def _no_column(spot: Spot, where: str, then: str, of_expressions: frozenset[str]
 def star_of_variable(spot: Spot) -> Diagnostic | None:
     if spot.text() != "*" or spot.text(-1) != ".":
         return None
+    if (spot.word(-4), spot.text(-3), spot.text(1)) == ("COUNT", "(", ")"):
+        label, hint = "COUNT of a variable is the number of its events", f"write `COUNT({spot.text(-2)})`"
+        return wrong(spot.span(-2, 0), "`*` behind a variable", label, hint, spot.text(-2))
     hint = "name the columns, or write `RETURN EACH *`, a row with all columns for each event of a match"
     return wrong(spot.span(-2, 0), "`*` behind a variable", "a column is expected", hint)

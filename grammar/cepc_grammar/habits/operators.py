@@ -94,8 +94,12 @@ def value_in(spot: Spot) -> Diagnostic | None:
         return None
     label = "values stand in `( )` behind IN"
     if spot.token.kind in ("NUMBER", "STRING"):
-        cure = f"({spot.text()})"
-        return wrong(spot.span(), "IN without brackets", label, f"write `IN {cure}`", cure)
+        last = 0
+        while spot.text(last + 1) == "," and spot.kind(last + 2) in ("NUMBER", "STRING"):
+            last += 2
+        span = spot.span(0, last)
+        cure = f"({spot.source.text[span.start : span.end]})"
+        return wrong(span, "IN without brackets", label, f"write `IN {cure}`", cure)
     end = closed_by(spot.tokens, spot.at) if spot.text() in ("[", "{") else None
     if end is None:
         return None

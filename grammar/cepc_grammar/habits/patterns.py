@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..diagnostic import Diagnostic
 from ..near import nearest
 from ..source import Span
+from .brackets import not_closed
 from .common import closed_by, shown_text, wrong
 
 if TYPE_CHECKING:
@@ -90,6 +91,8 @@ def where_inside(spot: Spot) -> Diagnostic | None:
     words = [t.upper for t in spot.tokens[: spot.at + offset]]
     if "PATTERN" not in words or not set(words).isdisjoint({"WHERE", "HAVING", "WITHIN"}):
         return None
+    if closed_by(spot.tokens, spot.open_bracket) is None:
+        return not_closed(spot, spot.open_bracket, spot.at + offset, "before WHERE")
     hint = "write it behind the pattern: `WHERE A.x > 3`, which may mention every event by its alias or type"
     return wrong(spot.span(offset), "a condition inside the pattern", "conditions stand in WHERE", hint)
 

@@ -4,11 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .common import CONDITIONS, wrong
+from ..source import Span
+from ..tokens import line_end
+from .common import CONDITIONS, shown_text, wrong
 
 if TYPE_CHECKING:
     from ..diagnostic import Diagnostic
     from ..spot import Spot
+
+
+def quote_in_text(spot: Spot) -> Diagnostic | None:
+    """`'it's'`, which is a text, a word, and a text without an end."""
+    quote = spot.text(-1)[:1]
+    adjoin = spot.span(-1).end == spot.span().start
+    if (spot.kind(-1), spot.kind()) != ("STRING", "WORD") or quote not in ("'", '"') or not adjoin:
+        return None
+    text, start, inner = spot.source.text, spot.span(-1).start, spot.span().start - 1
+    end = text.find(quote, inner + 1, line_end(text, inner))
+    if end < 0:
+        return None
+    cure = f"{text[start:inner]}\\{text[inner : end + 1]}"
+    hint = f"write `{shown_text(cure)}`"
+    title, label = "a quote inside a text", "here the text ends"
+    return wrong(Span(inner, inner + 1, spot.source.name), title, label, hint, f"\\{quote}")
 
 
 def parameter(spot: Spot) -> Diagnostic | None:
