@@ -55,6 +55,7 @@ OTHERS = {
     ("cepc/reporting/history.py", "max"): "a field of Arrow's",
     ("cepc/running/spark_events.py", "count"): "a column of Spark's",
     ("cepc_grammar/builder.py", "COUNT"): "a query without RETURN counts; the grammar knows no types",
+    ("cepc_grammar/habits/clauses.py", "COUNT"): "of the aggregates it alone can be meant to have a variable's star",
     ("cepc_runtime/sql/functions/times.py", "MIN"): "a minute",
     **dict.fromkeys(
         [

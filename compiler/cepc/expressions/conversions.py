@@ -5,12 +5,15 @@ from __future__ import annotations
 from itertools import permutations
 from typing import TYPE_CHECKING
 
+from cepc_grammar import ast
 from cepc_runtime.sql.expression import Call
 from cepc_runtime.sql.functions import Mismatch
 from cepc_runtime.sql.functions.coercion import can_cast
 from cepc_runtime.sql.types import DATE, NULL, STRING, TIMES, Array, Interval, Map, Struct, is_numeric
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cepc_runtime.sql.expression import Expression
     from cepc_runtime.sql.functions.signature import Build
     from cepc_runtime.sql.types import DataType
@@ -36,6 +39,19 @@ def hint_for(arguments: tuple[Expression, ...], build: Build) -> str:
         return "maps are not compared: compare what they have under a key, `m[key]`"
     parts = [part for part in map(_part, types) if part] if len(types) > 1 else []
     return f"take {' or '.join(parts)}" if parts else ""
+
+
+def unquoted_date(operands: Sequence[ast.Expression], types: Sequence[DataType]) -> str:
+    """The same where a date beside a time is written without quotes, `a.at > 2026-03-02`, so that it is a number."""
+    time = next((t for t in types if t in TIMES), None)
+    if time is None:
+        return ""
+    for operand in operands:
+        match operand:
+            case ast.Binary("-", ast.Binary("-", ast.Literal("integer", year), ast.Literal("integer", month)), day):
+                if isinstance(day, ast.Literal) and day.kind == "integer" and len(year) == 4:
+                    return f"a time is in quotes: write `{time.sql} '{year}-{month:0>2}-{day.text:0>2}'`"
+    return ""
 
 
 def _takes_cast(arguments: tuple[Expression, ...], build: Build, type_: DataType, target: DataType) -> bool:

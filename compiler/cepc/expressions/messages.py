@@ -208,6 +208,11 @@ def unknown_type(span: Span, name: str, near: str | None) -> Diagnostic:
     )
 
 
+def type_before_name(span: Span, type_: str) -> Diagnostic:
+    title, label = "a type before the name of its column", "a column is a name and behind it a type"
+    return Diagnostic("E0305", title, span, label, hint=f"write the name first, and `{type_}` behind it")
+
+
 def unsupported_type(span: Span, name: str, instead: str) -> Diagnostic:
     return Diagnostic("E0305", f"the type {name} is not supported", span, "not supported", hint=instead)
 
@@ -234,8 +239,16 @@ def unreadable_text(span: Span, text: str, target: DataType, example: str) -> Di
         span,
         f"'{text}' cannot be read as {article(target.sql)}",
         notes=(f"beside {article(target.sql)}, Spark reads a STRING as one",),
-        hint=f"{article(target.sql)} is written {example}" if example else "",
+        hint=_instead_of_text(text, target, example),
     )
+
+
+def _instead_of_text(text: str, target: DataType, example: str) -> str:
+    if not text.strip():
+        return "what has no value is null, and no empty text: `x IS NULL`, or `x IS NOT NULL`"
+    if is_numeric(target):
+        return "write a number, or make the numbers texts: `CAST(x AS STRING)`"
+    return f"{article(target.sql)} is written {example}" if example else ""
 
 
 def no_type(span: Span) -> Diagnostic:

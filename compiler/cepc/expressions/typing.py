@@ -37,7 +37,7 @@ from ..standard_library import module_of_function
 from . import aggregates, functions, literals, units_first
 from . import messages as say
 from .beside import beside
-from .conversions import hint_for
+from .conversions import hint_for, unquoted_date
 from .meant_pattern import meant
 from .scope import ExpressionContext, Scope
 from .struct_fields import struct_field
@@ -464,7 +464,7 @@ class Typer:
             types = [a.type for a in arguments]
             joins = what == "`+`" and all(t == STRING for t in types)
             hint = "texts are joined by `||`: `a || b`" if joins else _OF_BITS.get((what, types[0]), "")
-            hint = hint or hint_for(arguments, build)
+            hint = hint or unquoted_date(operands, types) or hint_for(arguments, build)
             return self.keep(say.wrong_operands(e.span, what, built.expected, types, hint))
         wrong = arguments[built.argument].type
         hint = _OF_BITS.get((what, wrong), "")

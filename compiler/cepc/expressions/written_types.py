@@ -101,6 +101,14 @@ def _unknown(written: ast.TypeExpr) -> Diagnostic:
     return say.unknown_type(written.span, written.name, _OTHER_NAMES.get(written.name) or nearest(written.name, _KNOWN))
 
 
+def column_type(column: ast.Name, written: ast.TypeExpr) -> Result:
+    """The type of a column of a STREAM, of which the type may be written first: `TIMESTAMP at`."""
+    type_, found = data_type(written)
+    if written.name not in _KNOWN and column.text.upper() in _KNOWN:
+        return None, (say.type_before_name(column.span.to(written.span), column.text.upper()),)
+    return type_, found
+
+
 def _unexpected(written: ast.TypeExpr, problem: str) -> Diagnostic:
     return say.type_parameters(written.span, problem, written.name)
 

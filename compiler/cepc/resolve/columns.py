@@ -11,7 +11,7 @@ from cepc_runtime.sql.expression import Expression, Field
 from cepc_runtime.sql.functions.coercion import can_store, cast_to
 from cepc_runtime.sql.types import NULL
 
-from ..expressions import ExpressionContext, VariableInfo, data_type, nested_field, type_expression
+from ..expressions import ExpressionContext, VariableInfo, column_type, nested_field, type_expression
 from ..expressions.messages import no_type
 from .messages import from_query as say_from_query
 from .messages import names as say
@@ -58,7 +58,7 @@ def resolve_columns(stream: ast.Stream, rows: Mapping[str, DataType]) -> StreamC
         if stream.query is not None and name in rows:
             problems.append(say.twice("column", column.name, stream.query.span))
             continue
-        type_, found = (None, ()) if column.type is None else data_type(column.type)
+        type_, found = (None, ()) if column.type is None else column_type(column.name, column.type)
         problems += found
         if column.expression is not None and not found:
             scope = ColumnScope(stream, number, types, frozenset(broken))

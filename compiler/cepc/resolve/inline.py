@@ -10,6 +10,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
+from cepc_grammar.habits.foreign import PATTERNS
 from cepc_grammar.pattern import And, Named, Not, Or, Some, children, over
 from cepc_runtime.cheap_dataclass import dataclass
 
@@ -149,6 +150,9 @@ class _Inlining:
             if module is not None:
                 return self._give_up(say.not_imported_pattern(name, module))
             return self._give_up(say.unknown_pattern(name, self.declared.patterns, is_type))
+        if unknown is not None and atom.alias is not None and self._are_swapped(name, atom.alias):
+            self.problems.append(say.alias_before_type(name, atom.alias))
+            return self._event(atom.alias, name, atom.span, place)  # as it is meant: what mentions it is right
         if unknown is not None:
             self.problems.append(unknown)
         self.types_used.setdefault(name.text, name.span)
@@ -171,6 +175,10 @@ class _Inlining:
 
     def _is_type(self, name: ast.Name) -> bool:
         return self.types.lists(name.text)
+
+    def _are_swapped(self, name: ast.Name, alias: ast.Name) -> bool:
+        """Whether the alias is meant as the type; EVERY and the like have a cure of their own."""
+        return self._is_type(alias) and name.text.upper() not in PATTERNS
 
     def _event(self, type_: ast.Name | None, alias: ast.Name | None, span: Span, place: _Place) -> Written | None:
         self.events += 1

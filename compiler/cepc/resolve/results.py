@@ -15,6 +15,7 @@ from cepc_runtime.sql.expression import NAME_OF_VARIABLE, Field, is_of_event
 from .. import model
 from ..expressions import ExpressionContext, cannot_be_called, column_name, type_condition, type_expression
 from ..expressions.functions import BESIDE, LABEL, NAVIGATION, is_refused_aggregate, label_named
+from ..expressions.messages import distinct
 from .conditions import is_reported
 from .messages import clauses as say
 from .messages import names as say_names
@@ -294,6 +295,9 @@ def _whose(aggregate: ast.Expression, around: Surroundings) -> Iterator[Diagnost
             and around.names.split(reference) is None
             and column.text not in around.shared
         ) and (around.stream is not None or len(reference.parts) == 1):
+            if isinstance(aggregate, ast.Call) and aggregate.distinct and around.kind == "aggregate":
+                yield distinct(aggregate.span, aggregate.function.text.upper())  # whose column it is does not help
+                return
             names = around.names.positive
             if around.stream is not None:
                 names = having_column(column, names, around.names, around.stream)

@@ -46,6 +46,17 @@ def unknown_type(
     )
 
 
+def alias_before_type(alias: ast.Name, type_: ast.Name) -> Diagnostic:
+    """`SEQ(a Add)`."""
+    return Diagnostic(
+        "E0201",
+        f"`{alias.text}` is no event type, and `{type_.text}` is one",
+        alias.span,
+        "an alias stands behind its event type",
+        hint=f"write `{_written(type_.text)} {_written(alias.text)}`",
+    )
+
+
 def stream_for_type(name: ast.Name, types: Sequence[str]) -> Diagnostic:
     """A stream with EVENT TYPE where a type is to stand."""
     of = _written(name.text)
