@@ -790,6 +790,25 @@ def test_a_delimiter_that_a_file_of_commas_does_not_have_is_left_out() -> None:
         read_events(source, plan, StreamInput(declared(RIDES)))
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("separator", ";", "did you mean `delimiter`?"),
+        ("nullvalues", "x", "did you mean `nullValue`?"),
+        ("quotechar", "'", "did you mean `quote`?"),
+        ("header", "true", "leave it out: the first line of a CSV file is its header in any case"),
+        ("mode", "PERMISSIVE", "leave it out"),
+        ("delimiter", ";;", "write one, such as `delimiter=;`"),
+        ("quote", "", "write one, such as `'`"),
+    ],
+)
+def test_an_option_that_csv_does_not_have_is_told_another(option: str, value: str, said: str) -> None:
+    write("x.csv", "at,kind,driver,minutes\n")
+    with pytest.raises(DataError) as caught:
+        read_events(EventSource("x.csv", None, ((option, value),)), stream(RIDES), StreamInput(declared(RIDES)))
+    assert caught.value.diagnostics[0].hint == said
+
+
 def test_csv_that_is_no_utf8_is_shown() -> None:
     write("x.csv", b"at,kind,driver,minutes\n2026-01-31,A,1,\n2026-01-31,\xf6,1,\n")
     found = problem("x.csv")

@@ -896,6 +896,8 @@ class OfAnotherType:
         ({"events": pa.table({"t": [1], "x": [1]}).to_batches()}, "not list: `pyarrow.Table.from_batches(events)` is"),
         ({"events": dataset.dataset(pa.table({"t": [1]}))}, "`compiled.run(events.to_table())` reads it first"),
         ({"events": pd.DataFrame({"t": [1], "x": [1]}).to_records()}, "not recarray: `pandas.DataFrame(events)` is a frame"),
+        ({"events": ["a.csv", "b.csv"]}, "not list: one path is taken, and a directory stands for all files in it"),
+        ({"events": (Path("a.csv"),)}, "not tuple: one path is taken"),
         ({"events": {"other": {"t": [1]}}}, "no query reads a stream `other`; there are s"),
         ({"events": OneColumn()}, "events are a table, and OneColumn is one column"),
         ({"events": OfAnotherType()}, "it has a column of a type that Arrow does not have; convert it"),
@@ -911,6 +913,21 @@ def test_from_python_what_is_given_otherwise_is_told_how(given: dict[str, Any], 
     assert f"{said}|" in f"{caught.value}|" if said.endswith("are s") else said in str(caught.value)
     columns = pd.DataFrame({"t": [1], "x": [1]})
     assert len(compiled.run({"s": columns})["q"]) == len(compiled.run(pd.DataFrame([{"t": 1, "x": 1}]))["q"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        (["a.cep", "b.cep"], "not list: give each as an argument of its own, `cepc.compile(*programs)`"),
+        (("a.cep",), "not tuple: give each as an argument of its own"),
+        (b"", "not bytes: `program.decode()` makes a text of it"),
+        (None, "a program is a text or a path; not NoneType"),
+    ],
+)
+def test_from_python_what_is_no_program_is_told(program: Any, said: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        cepc.compile(program)
+    assert said in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -227,6 +227,7 @@ def test_every_part_of_a_file_may_be_left_out(tmp_path: Path) -> None:
     ("content", "code", "part"),
     [
         (None, "E0003", "No such file"),
+        (None, "E0003", "stats.json` writes the statistics of events"),
         ("{", "E0809", "is no statistics file"),
         ('{"streams": {"t": {}}}', "E0810", "the stream `t`, which the program does not have"),
         ('{"streams": {"s": {"types": {"AB": {}}}}}', "E0810", "the type `AB`, which the stream `s` does not have"),
@@ -297,7 +298,8 @@ def test_analyze_writes_a_file_that_is_read_as_it_was_measured() -> None:
         (["s.cep"], 2, "E0705"),
         (["s.cep", "--events", "absent.jsonl"], 2, "E0701"),
         (["absent.cep"], 2, "E0001"),
-        (["s.cep", "--events", "s.jsonl", "-o", "no/where.json"], 2, "E0008"),
+        (["s.cep", "--events", "s.jsonl", "-o", "no/where.json"], 2, "make its directory first: `mkdir -p no`"),
+        (["s.cep", "--events", "s.jsonl", "-o", "."], 2, "give the name of a file, or another place"),
         (["s.cep", "--events", "empty.jsonl"], 0, "stream s: 0 events"),
     ],
 )

@@ -102,7 +102,12 @@ def test_a_time_of_another_form_says_which_option_helps() -> None:
         ("dateFormat", "dd.MM", "has a year", "declare a STRING"),
         ("dateFormat", "dd.mm.yyyy", "has a day and no month", "mean `dd.MM.yyyy`?"),
         ("timestampFormat", "yyyy-mm-dd HH", "has a day and no month", "mean `yyyy-MM-dd HH`?"),
-        ("timestamp_format", "yyyy", "there is no option `timestamp_format`; there are timestampFormat", ""),
+        (
+            "timestamp_format",
+            "yyyy",
+            "there is no option `timestamp_format`; there are timestampFormat",
+            "did you mean `timestampFormat`?",
+        ),
     ],
 )
 def test_a_wrong_option_is_an_error_with_a_cure(option: str, pattern: str, said: str, hint: str) -> None:

@@ -63,6 +63,8 @@ def compile_program(*programs: str | os.PathLike[str]) -> Compiled:
     """
     from .compiled_program import Compiled
 
+    for program in programs:
+        _check_kind(program)
     names = [os.fspath(program) for program in programs if not _is_text(program)]
     texts = [program for program in programs if isinstance(program, str) and _is_text(program)]
     if names and texts:
@@ -73,6 +75,15 @@ def compile_program(*programs: str | os.PathLike[str]) -> Compiled:
     if checked.program is None:
         raise ProgramError([nothing_to_run("STREAM", "declare the events by a STREAM")], checked.sources)
     return Compiled(checked, checked.program)
+
+
+def _check_kind(program: object) -> None:
+    """Raises TypeError for what is neither a text nor a path."""
+    if isinstance(program, str | os.PathLike):
+        return
+    each = "give each as an argument of its own, `cepc.compile(*programs)`"
+    cure = {"list": each, "tuple": each, "bytes": "`program.decode()` makes a text of it"}.get(type(program).__name__)
+    raise TypeError(f"a program is a text or a path; not {type(program).__name__}{f': {cure}' if cure else ''}")
 
 
 def _is_text(program: str | os.PathLike[str]) -> bool:

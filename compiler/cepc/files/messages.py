@@ -40,8 +40,9 @@ def directory(name: str, has_programs: bool) -> Diagnostic:
     return _about("E0002", f"`{name}` is a directory, not a program", name, hint=hint)
 
 
-def unreadable(name: str, reason: str) -> Diagnostic:
-    hint = f"its owner can allow it: `chmod a+r {name}`" if reason == "Permission denied" else ""
+def unreadable(name: str, reason: str, hint: str = "") -> Diagnostic:
+    if reason == "Permission denied":
+        hint = f"its owner can allow it: `chmod a+r {name}`"
     return _about("E0003", f"`{name}` cannot be read: {reason}", name, hint=hint)
 
 
@@ -110,6 +111,10 @@ def unwritable(name: str, error: OSError | ValueError) -> Diagnostic:
     reason = os.strerror(number) if number else str(error)
     full = number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     hint = "free some space, or name another place" if full else "name another directory, or allow writing to this one"
+    if number == errno.EISDIR:
+        hint = "that is a directory, and a file is to be written: give the name of a file, or another place"
+    elif number == errno.ENOENT:
+        hint = f"make its directory first: `mkdir -p {quote(os.path.dirname(name) or '.')}`"  # noqa: PTH120
     if name == "<stdout>":
         hint = "free some space where it is written to" if full else ""
     return _about("E0008", f"the results cannot be written to `{name}`: {reason}", name, hint=hint)

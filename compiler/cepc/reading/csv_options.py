@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from cepc_runtime.cheap_dataclass import dataclass
 from cepc_runtime.sql.types import FLOATS, Decimal
 
-from .files import OptionError
+from .files import OptionError, no_option
 from .time_formats import ISO, TIME_OPTIONS, TimeFormats, is_time_option, time_formats
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def csv_options(given: Iterable[tuple[str, str]]) -> CsvOptions:
             case _ if is_time_option(name):
                 times.append((name, value))
             case _:
-                raise OptionError(f"there is no option `{name}`; there are {', '.join(NAMES)}")
+                raise no_option(name, NAMES)
     options = CsvOptions(**found, times=time_formats(times))
     if options.delimiter == options.quote:
         raise OptionError(f"delimiter and quote are both `{options.quote}`")
@@ -98,7 +98,8 @@ NAMES: Final = ("delimiter", "quote", "nullValue", "decimal", "encoding", "multi
 
 def _mark(name: str, value: str) -> str:
     if len(value) != 1 or not value.isascii() or value in "\r\n":
-        raise OptionError(f"{name} is one character of ASCII, and not `{value}`")
+        hint = f"write one, such as `{name}=;`" if name.lower() != "quote" else "write one, such as `'`"
+        raise OptionError(f"{name} is one character of ASCII, and not `{value}`", hint)
     return value
 
 

@@ -6,12 +6,16 @@ import gzip
 import io
 import os
 import zlib
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 from cepc_runtime.cheap_dataclass import dataclass
 
+from ..diagnostics.near import nearest
 from ..errors import DataError
 from . import messages
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"BZh": "bz2", b"\x04\x22\x4d\x18": "lz4"}
 """What compressed text begins with."""
@@ -68,6 +72,24 @@ class OptionError(ValueError):
     def __init__(self, text: str, hint: str = "") -> None:
         super().__init__(text)
         self.hint = hint
+
+
+def no_option(name: str, names: Sequence[str]) -> OptionError:
+    """Of an option `name` where there are others."""
+    meant = _MEANT.get(name.lower())
+    meant = meant if meant in names else nearest(name, names)
+    hint = f"did you mean `{meant}`?" if meant else "leave it out"
+    if name.lower() == "header" and "delimiter" in names:
+        hint = "leave it out: the first line of a CSV file is its header in any case"
+    return OptionError(f"there is no option `{name}`; there are {', '.join(names)}", hint)
+
+
+_MEANT: Final = {
+    "separator": "delimiter", "delim": "delimiter", "fieldseparator": "delimiter", "field_delimiter": "delimiter",
+    "quotechar": "quote", "quote_char": "quote", "na_values": "nullValue", "null": "nullValue", "nullstr": "nullValue",
+    "decimal_separator": "decimal", "decimal_point": "decimal",
+}  # fmt: skip
+"""What others call an option of CSV, in lower case."""
 
 
 def reason(error: OSError) -> str:

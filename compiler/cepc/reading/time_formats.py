@@ -10,7 +10,7 @@ from cepc_runtime.sql.time_patterns import is_portable, parts
 from cepc_runtime.sql.types import DATE, TIMESTAMP, TIMESTAMP_NTZ
 
 from .. import run_settings as settings
-from .files import OptionError
+from .files import OptionError, no_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,7 +56,7 @@ def time_formats(given: Iterable[tuple[str, str]]) -> TimeFormats:
     found: dict[DataType, str] = {}
     for name, pattern in given:
         if not is_time_option(name):
-            raise OptionError(f"there is no option `{name}`; there are {', '.join(TIME_OPTIONS)}")
+            raise no_option(name, TIME_OPTIONS)
         type_ = _TYPES[name.lower()]
         _check(name, pattern, type_)
         found[type_] = pattern

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
@@ -129,6 +130,8 @@ def _made_of(events: Any) -> str:
     """What makes events of it; "" where that is not known."""
     if hasattr(events, "to_table"):  # a dataset of pyarrow's, a scanner
         return "`compiled.run(events.to_table())` reads it first"
+    if isinstance(events, list | tuple) and events and all(isinstance(one, str | os.PathLike) for one in events):
+        return "one path is taken, and a directory stands for all files in it: put them there, and name it"
     if isinstance(events, list) and events and hasattr(events[0], "schema"):
         return "`pyarrow.Table.from_batches(events)` is a table of its batches"
     if isinstance(events, list) and events and isinstance(events[0], Mapping):

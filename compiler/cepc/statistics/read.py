@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from ..errors import DataError
@@ -28,7 +29,8 @@ def read_statistics(path: str, program: model.CheckedProgram) -> dict[str, Stati
     try:
         found = from_json(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        raise DataError([unreadable(path, error.strerror or str(error))]) from None
+        made = f"`cepc analyze PROGRAM --events PATH -o {quote(path)}` writes the statistics of events"
+        raise DataError([unreadable(path, error.strerror or str(error), made)]) from None
     except UnicodeDecodeError:
         raise DataError([messages.wrong_form(path, "it is not UTF-8 text")]) from None
     except WrongFormError as error:
