@@ -5,12 +5,12 @@ from __future__ import annotations
 import pyspark
 import pytest
 
-from cepc_runtime.spark.errors import sentence
+from cepc_runtime.spark.errors import package_for, sentence
 
-LINE = ".".join(pyspark.__version__.split(".")[:2])
+VERSION = "4.2.0"
 SIGNATURE = "'void org.apache.spark.sql.execution.LogicalRDD.<init>(scala.collection.immutable.Seq, boolean)'"
-DELTA = f"io.delta:delta-spark_{LINE}_2.13:VERSION"
-OTHER = f"a package on the class path was made for another Spark than this one, {pyspark.__version__}"
+DELTA = "io.delta:delta-spark_4.2_2.13:VERSION"
+OTHER = f"a package on the class path was made for another Spark than this one, {VERSION}"
 
 SAID = [
     pytest.param(
@@ -36,9 +36,33 @@ SAID = [
 ]  # fmt: skip
 
 
+@pytest.fixture
+def _of_spark_with_delta(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pyspark, "__version__", VERSION)
+
+
+@pytest.mark.usefixtures("_of_spark_with_delta")
 @pytest.mark.parametrize(("text", "said"), SAID)
 def test_a_package_that_is_missing_or_of_another_spark_is_named(text: str, said: str) -> None:
     assert sentence(RuntimeError(text)) == said
+
+
+@pytest.mark.parametrize(
+    ("version", "package"),
+    [
+        ("4.1.1", "io.delta:delta-spark_4.1_2.13:VERSION"),
+        ("4.3.0", "io.delta:delta-spark_4.2_2.13:VERSION on Spark 4.2 (when cepc was made Delta had none for 4.3)"),
+        (
+            "5.0.0.dev1",
+            "io.delta:delta-spark_4.2_2.13:VERSION on Spark 4.2 (when cepc was made Delta had none for 5.0)",
+        ),
+    ],
+)
+def test_no_package_of_delta_is_named_that_there_is_not(
+    version: str, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pyspark, "__version__", version)
+    assert package_for("delta") == package
 
 
 CALLED = "An error occurred while calling o248.save.\n: "

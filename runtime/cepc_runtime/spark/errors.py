@@ -71,10 +71,21 @@ _PACKAGES: Final = {
 }
 
 
+_DELTA_HAS: Final = (4, 2)
+"""The newest line of Spark that Delta had a package for when this was written, as docs/spark.md says."""
+
+
 def package_for(source: str) -> str | None:
-    """What gives Spark a data source that it does not have by itself; each line of Spark has its own."""
-    name = _PACKAGES.get(source.lower())
-    return name and name.format(".".join(pyspark.__version__.split(".")[:2]))
+    """What gives Spark a data source that it does not have by itself, each line of Spark its own: a package, or where
+    there was none for this line, what it was of another.
+    """
+    name, line = _PACKAGES.get(source.lower()), pyspark.__version__.split(".")[:2]
+    if name is None or source.lower() != "delta" or (int(line[0]), int(line[1])) <= _DELTA_HAS:
+        return name and name.format(".".join(line))
+    of_newest = name.format(".".join(map(str, _DELTA_HAS)))
+    return (
+        f"{of_newest} on Spark {_DELTA_HAS[0]}.{_DELTA_HAS[1]} (when cepc was made Delta had none for {'.'.join(line)})"
+    )
 
 
 def sentence(error: Exception) -> str:
