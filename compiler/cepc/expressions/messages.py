@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
 from cepc_grammar.diagnostic import Diagnostic
-from cepc_grammar.habits.foreign import FUNCTIONS
+from cepc_grammar.foreign_names import FUNCTIONS
 from cepc_grammar.spelling import name_text, string_text
 from cepc_runtime.sql.aggregate_functions import AGGREGATES, WIDEST, aggregate_written, spellings
 from cepc_runtime.sql.types import is_numeric

@@ -10,7 +10,7 @@ from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
-from cepc_grammar.habits.foreign import PATTERNS
+from cepc_grammar.foreign_names import PATTERNS
 from cepc_grammar.pattern import And, Named, Not, Or, Some, children, over
 from cepc_runtime.cheap_dataclass import dataclass
 

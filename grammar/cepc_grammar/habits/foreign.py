@@ -1,8 +1,8 @@
 """Words of other event languages, each with what is written for it here: MATCH_RECOGNIZE of SQL (Flink, Trino, Oracle,
 Snowflake), Flink's CEP library, Esper's EPL, Siddhi.
 
-FOREIGN is of words at which the grammar stops. Names that stand where a name can stand are found later, where the
-compiler does not know them: FUNCTIONS and PATTERNS.
+These are words at which the grammar stops. Names that stand where a name can stand are found later, where the compiler
+does not know them (`foreign_names.py`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from cepc_runtime.cheap_dataclass import dataclass
 
 from .. import ast
+from ..foreign_names import EVERY
 from ..spelling import duration_text
 from ..units import UNITS
 from .common import CLAUSE_STARTS, closed_by, shown_text, wrong
@@ -44,7 +45,6 @@ class Foreign:
 
 _PATTERN = ("PATTERN",)
 _WINDOWS = "windows are a clause: `WITHIN {duration}`, or `WITHIN {duration} SLIDE 1 MINUTE`, say"
-_EVERY = "leave EVERY out: every match is found; `SELECT NEXT` and `AFTER MATCH` choose among them"
 _NOT_LISTED = "remove it: rows are given when their window or match is decided, and go where the command says"
 
 FOREIGN: Final = (
@@ -111,8 +111,8 @@ FOREIGN: Final = (
     Foreign(". WITHIN (", "WITHIN is a clause: `WITHIN 5 MINUTES`", _PATTERN),
     Foreign("BEGIN (", "a pattern begins with its first element: `PATTERN SEQ(A, B)`", _PATTERN, anywhere=True),
     # ---- EPL and Siddhi
-    Foreign("EVERY _", _EVERY, _PATTERN, anywhere=True),
-    Foreign("EVERY (", _EVERY, _PATTERN, anywhere=True),
+    Foreign("EVERY _", EVERY, _PATTERN, anywhere=True),
+    Foreign("EVERY (", EVERY, _PATTERN, anywhere=True),
     Foreign("FOLLOWED BY", "events in order are written `SEQ(A, B)`", _PATTERN),
     Foreign("FOLLOWEDBY", "write `SEQ(A, B)` with `SELECT NEXT`", _PATTERN),
     Foreign("NEXT", "write `CONTIGUOUS(A, B)`, or `NEXT(A, B)` where others may lie between", _PATTERN),
@@ -144,44 +144,6 @@ FOREIGN: Final = (
     Foreign("HOP", "write `WITHIN {duration} SLIDE 1 MINUTE`, say"),
     Foreign("HOPPING", "write `WITHIN {duration} SLIDE 1 MINUTE`, say"),
 )  # fmt: skip
-
-FUNCTIONS: Final = {
-    "MATCH_SEQUENCE_NUMBER": "in `RETURN EACH …` it is `RUNNING COUNT(*)`",
-    "CLASSIFIER": "it is `VARIABLE()` in `RETURN EACH …`, which has a row for each event of each match",
-    "MATCH_ROWTIME": "each row of a match query has `match_end`, the time of its last event",
-    "MATCH_PROCTIME": "time is the events' own; each row of a match query has `match_end`",
-    "EVENTTIMESTAMP": "the event time is a column like others: `v.at`, say",
-    "AND": "it stands once, between two conditions: `a AND b`",
-    "OR": "it stands once, between two conditions: `a OR b`",
-    "TIMESTAMPDIFF": "write `datediff(end, start)` for days, `(unix_micros(end) - unix_micros(start)) DIV 3600000000` "
-    "for hours",
-    "TIMESTAMPADD": "write `x + INTERVAL 3 HOURS`",
-    "ALL": "`x > ALL (a, b)` is `x > GREATEST(a, b)`, and `x < ALL (a, b)` is `x < LEAST(a, b)`",
-    "ANY": "`x = ANY (a, b)` is `x IN (a, b)`, `x > ANY (a, b)` is `x > LEAST(a, b)`",
-    "SOME": "`x = SOME (a, b)` is `x IN (a, b)`, `x > SOME (a, b)` is `x > LEAST(a, b)`",
-    "EXISTS": "`v.x IS NOT NULL` asks whether there is a value, `COUNT(v) > 0` whether the match has an event of v",
-    "ISNA": "write `x IS NULL`",
-    "NOTNA": "write `x IS NOT NULL`",
-    "NOTNULL": "write `x IS NOT NULL`",
-    "STR": "write `CAST(x AS STRING)`",
-    "NUNIQUE": "write `COUNT(DISTINCT v.x)`, in `RETURN MATCH …`",
-    "COUNT_IF": "write `COUNT(CASE WHEN v.x > 3 THEN 1 END)`",
-    "COUNTIF": "write `COUNT(CASE WHEN v.x > 3 THEN 1 END)`",
-    "BOOL_OR": "false is less than true: write `MAX(v.x > 3)`",
-    "BOOL_AND": "false is less than true: write `MIN(v.x > 3)`",
-    "EVERY": "false is less than true: write `MIN(v.x > 3)`",
-    "PRIOR": "the event before is `LAG(v.x)`, that of the same variable `PREV(v).x`, in WHERE",
-}
-"""By the name in upper case."""
-
-PATTERNS: Final = {
-    "EVERY": _EVERY,
-    "PERMUTE": "write `AND(…)`: a match of each, in any order",
-    "SEQUENCE": "events in order are written `SEQ(A, B)`",
-    "THEN": "events in order are written `SEQ(A, B)`",
-    "BEGIN": "a pattern begins with its first element: `PATTERN SEQ(A, B)`",
-}
-
 
 MOST_WORDS: Final = max(len(word.words.split()) for word in FOREIGN)
 

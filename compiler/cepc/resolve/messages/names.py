@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cepc_grammar.diagnostic import Diagnostic, Label
-from cepc_grammar.habits.foreign import PATTERNS
+from cepc_grammar.foreign_names import PATTERNS
 from cepc_grammar.printer import to_text
 from cepc_grammar.spelling import name_text, string_text
 
