@@ -42,7 +42,7 @@ quick: .venv/.ready  # without Spark and other processes: a minute
 	$(PYTEST) -m "not spark and not long and not process and not unhurried" $(PYTEST_ARGS)
 
 # Properties draw their cases by number: `test` has the first four of each, and `long` goes on with those after them.
-long: .venv/.ready  # the long tests, and the properties' further cases: a quarter of an hour
+long: .venv/.ready  # the long tests, and the properties' further cases: 25 minutes
 	HYPOTHESIS_PROFILE=ci $(PYTEST) -m "long or property or hypothesis" $(PYTEST_ARGS)
 
 PROGRAMS ?= 100000
