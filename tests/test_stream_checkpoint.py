@@ -20,6 +20,7 @@ from cepc_runtime.spark.sinks import path_of
 from cepc_runtime.spark.streaming import checkpoint
 from cepc_runtime.spark.streaming.arguments import among_events, meeting
 from cepc_runtime.spark.streaming.intact import CURE, check_intact, files_read, remove_lost_sums, state_problem
+from cepc_runtime.spark.streaming.new_files import LookAtFiles
 from cepc_runtime.spark.streaming.ownership import MARKS, Owner, take_places, without_earlier
 from cepc_runtime.spark.streaming.query import continuous
 from cepc_runtime.spark.streaming.same_files import above_patterns, check_same
@@ -930,6 +931,31 @@ def test_nothing_is_written_among_the_events(given: str, said: str | None) -> No
 def test_rows_of_this_run_are_no_events_of_it() -> None:
     assert among_events(arguments_of("--output o"), ["q"], "o/q") == f"--output o is among the events of o/q, so {IN}"
     assert among_events(arguments_of("--output o"), ["q"], "o/of_another") is None
+
+
+@pytest.mark.parametrize(
+    ("entry", "cure"),
+    [
+        ("9", "delete {folder}/offsets/10 and {folder}/sources/0/9, and start the job again"),
+        ("9.compact", "name a new directory as --checkpoint and --output and begin again"),  # it has all files
+    ],
+)
+def test_a_micro_batch_with_a_file_whose_name_is_a_pattern_is_planned_anew_if_its_log_allows_it(
+    tmp_path: Path, entry: str, cure: str
+) -> None:
+    files = [{"path": f"file:///in/{name}", "timestamp": 1, "batchId": 9} for name in ("a%5B1%5D.json", "b.json")]
+    texts = {
+        "offsets/9": ["{}", '{"logOffset":8}'],
+        "offsets/10": ["{}", '{"logOffset":9}'],
+        f"sources/0/{entry}": map(json.dumps, files),
+    }
+    for name, lines in texts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("\n".join(["v1", *lines]))
+    spark: Any = None
+    with pytest.raises(JobError, match=r"as file:///in/a\[1\].json has: give it another name") as failure:
+        LookAtFiles(spark, STORE, str(tmp_path), "s", None, 0, None).at(10)
+    assert cure.format(folder=tmp_path) in str(failure.value)
 
 
 # ---- whose the output is ---------------------------------------------------------------------------------------------

@@ -103,7 +103,7 @@ def _checked(
 ) -> tuple[FoundFiles, Wanted]:
     found = find_files(source)
     encoded = next((name for name, type_ in needed.columns if name == stream.type_column and type_ == STRING), None)
-    wanted = Wanted(stream.name, needed.columns, given.columns, encoded=encoded, uses=uses_of(stream, given))
+    wanted = Wanted(stream.name, needed.columns, given.columns, encoded=encoded, uses=uses_of(stream, given, needed))
     _check(found.reader, found.files, wanted)
     return found, wanted
 

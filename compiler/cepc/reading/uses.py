@@ -26,7 +26,8 @@ class Uses:
 NONE_KNOWN = Uses()
 
 
-def uses_of(stream: StreamPlan, given: StreamInput) -> Uses:
-    queried = (name for name, _ in given.needed([name for name, _ in stream.given]).columns)
+def uses_of(stream: StreamPlan, given: StreamInput, needed: StreamInput) -> Uses:
+    """`needed` is what of the input `given` the queries need."""
+    queried = (name for name, _ in needed.columns)
     computed_from = (field.column for column in given.computed for field in fields(column.expression))
     return Uses(stream.time_column, stream.type_column, frozenset((*queried, *computed_from)))

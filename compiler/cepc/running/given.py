@@ -13,7 +13,7 @@ from ..reading.bad_records import STOP
 from ..reading.conform import check_schema, conformed, has_nanoseconds
 from ..reading.messages import missing_column, nanoseconds, twice
 from ..reading.read import collect
-from ..reading.reader import Wanted
+from ..reading.reader import ColumnTypes, Wanted
 from ..reading.uses import uses_of
 from ..stream_words import NOT_READ
 from .frame_columns import from_series
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .. import model
     from ..reading.bad_records import Treatment
     from ..reading.read import Read
+    from ..reading.uses import Uses
 
 
 class UnknownStreamError(ValueError):
@@ -77,7 +78,9 @@ def read_given(events: Any, stream: StreamPlan, given: StreamInput, bad: Treatme
             "events are a DataFrame of Spark: `compiled.spark(events)` answers the queries there, and "
             "`compiled.run(events.toArrow())` here"
         )
-    table = _from_frame(events, stream, given) if is_frame(events) else events
+    needed = given.needed([name for name, _ in stream.given])
+    uses = uses_of(stream, given, needed)
+    table = _from_frame(events, stream, given.columns, uses) if is_frame(events) else events
     if not isinstance(table, pa.Table):
         if not hasattr(table, "__arrow_c_stream__"):
             what = type(events).__name__
@@ -86,8 +89,7 @@ def read_given(events: Any, stream: StreamPlan, given: StreamInput, bad: Treatme
             raise NoEventsError(f"events are a pyarrow table, a pandas frame, or a path; not {what}{of_it}")
         table = _from_stream(table)
     table = _in_types_of_streams(table)
-    needed = given.needed([name for name, _ in stream.given])
-    wanted = Wanted(stream.name, needed.columns, given.columns, uses=uses_of(stream, given))
+    wanted = Wanted(stream.name, needed.columns, given.columns, uses=uses)
     problems = check_schema("", table.schema, wanted)
     if problems:
         raise DataError(problems)
@@ -164,15 +166,13 @@ def with_index(frame: Any) -> Any:
     return frame.reset_index(level=names) if names else frame
 
 
-def _from_frame(frame: Any, stream: StreamPlan, given: StreamInput) -> Any:
+def _from_frame(frame: Any, stream: StreamPlan, declared: ColumnTypes, uses: Uses) -> Any:
     """The declared columns of a frame: what is missing there is null, NaN included."""
     import pyarrow as pa
 
-    declared = given.columns
     if not {name for name, _ in declared} <= {*frame.columns}:
         frame = with_index(frame)
     names = [str(name) for name in frame.columns]
-    uses = uses_of(stream, given)
     problems = [
         missing_column("", name, type_, stream.name, names, uses, _in_the_index(frame, name, stream))
         for name, type_ in declared

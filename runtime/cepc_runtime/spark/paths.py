@@ -55,15 +55,15 @@ def as_itself(spark: SparkSession, path: str) -> str:
 
 def is_file(spark: SparkSession, path: str) -> bool:
     """Whether it is one file, as far as that is known."""
-    if is_remote() or not exists(spark, path):
+    if is_remote():
         return False
     system, place = _on_its_system(spark, path)
-    return bool(system.getFileStatus(place).isFile())
+    return bool(system.exists(place) and system.getFileStatus(place).isFile())
 
 
 def odd_name(spark: SparkSession, path: str) -> str | None:
     """The whole name of what is there, if Spark would take it for a pattern."""
-    if is_remote() or not (PATTERN.search(path) or not _is_whole(path)):
+    if is_remote() or (_is_whole(path) and not PATTERN.search(path)):
         return None
     whole = _qualified(spark, path)
     return whole if PATTERN.search(whole) and exists(spark, path) else None

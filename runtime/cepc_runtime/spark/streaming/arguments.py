@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import posixpath
+import re
 from itertools import combinations, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -114,7 +115,7 @@ def meeting(arguments: argparse.Namespace, streams: Sequence[Stream], names: Seq
     places = {option: [_whole(path_of(path, part)) for part in parts[option]] for option, path in given.items()}
     for one, other in combinations(places, 2):
         for a, b in product(places[one], places[other]):
-            if f"{a}/".startswith(f"{b}/") or f"{b}/".startswith(f"{a}/"):
+            if _is_in(a, b) or _is_in(b, a):
                 rest = "" if a == b else f" and {b}"
                 return (
                     f"the files of --{one} {given[one]} and of --{other} {given[other]} would be mixed in"
@@ -130,16 +131,19 @@ def among_events(arguments: argparse.Namespace, names: Sequence[str], path: str)
     read = _whole(path)
     for option, folder in {"checkpoint": arguments.checkpoint, **_written(arguments)}.items():
         place = _whole(folder)
-        inside = place[len(read) :] if f"{place}/".startswith(f"{read}/") else None
+        is_seen = _is_in(place, read) and not re.search("/[_.]", place[len(read) :])
         own = [_whole(path_of(folder, name)) for name in names] if option == "output" else []
-        if (inside is not None and not any(part[:1] in ("_", ".") for part in inside.split("/"))) or any(
-            f"{read}/".startswith(f"{query}/") for query in own
-        ):
+        if is_seen or any(_is_in(read, query) for query in own):
             return (
                 f"--{option} {folder} is among the events of {path}, so the stream would read what it writes: name a"
                 " directory outside of it"
             )
     return None
+
+
+def _is_in(place: str, folder: str) -> bool:
+    """Whether it is the folder, or below it."""
+    return f"{place}/".startswith(f"{folder}/")
 
 
 def _whole(path: str) -> str:

@@ -125,14 +125,19 @@ def files_read(
     folder, said = f"{checkpoint}/sources/{place}", _offset(store, checkpoint, place, reads)
     if said is not None and _of_files(said) is None:
         return []
-    logs = [name for name in store.names(folder) if re.fullmatch(r"\d+(\.compact)?", name)]
-    numbered = {int(name.removesuffix(".compact")): name for name in logs}
+    numbered = entries_of(store, folder)
     first = max((number for number, name in numbered.items() if name.endswith(".compact")), default=0)
     needed = [name for number, name in sorted(numbered.items()) if number >= max(first, after + 1)]
     lines = _lines if said is not None else _lines_if_any  # before the first offsets, Kafka may have its own there
     entries = [_json(line) for name in needed for line in lines(store, f"{folder}/{name}")]
     found = [entry for entry in entries if isinstance(entry, dict) and entry.keys() >= {"path", "batchId"}]
     return [unquote(entry["path"]) for entry in found if entry["batchId"] > after]
+
+
+def entries_of(store: Store, log: str) -> dict[int, str]:
+    """The names of the files of a log of files, by their numbers: of compact ones, too."""
+    names = (name for name in store.names(log) if re.fullmatch(r"\d+(\.compact)?", name))
+    return {int(name.removesuffix(".compact")): name for name in names}
 
 
 def reads_of(store: Store, checkpoint: str) -> Sequence[int] | None:

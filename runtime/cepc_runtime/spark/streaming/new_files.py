@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import types as T  # noqa: N812
 
@@ -16,7 +16,7 @@ from ...cheap_dataclass import dataclass
 from ..footers import FORMS, check, footers
 from ..paths import PATTERN
 from ..schema import JobError
-from .intact import CURE, each_once, files_read
+from .intact import CURE, each_once, entries_of, files_read
 from .relations import sources_of
 from .source import OF_FILES, read_again
 
@@ -46,12 +46,13 @@ def look_at_new_files(
     looks: list[Callable[[int], None]] = []
     place = 0
     for stream, frame in events.items():
-        columns = file_source(frame)
-        for number, source in enumerate(sources_of(frame), start=place):
+        sources = sources_of(frame)
+        columns = file_source(sources)
+        for number, source in enumerate(sources, start=place):
             if source is not None and str(source.className()).lower() in OF_FILES:
-                look = _Look(frame.sparkSession, store, folder, stream, columns, number, reads)
+                look = LookAtFiles(frame.sparkSession, store, folder, stream, columns, number, reads)
                 looks.append(look.at)
-        place += len(sources_of(frame))
+        place += len(sources)
     return partial(_each, looks)
 
 
@@ -61,7 +62,7 @@ def _each(looks: Sequence[Callable[[int], None]], batch: int) -> None:
 
 
 @dataclass(frozen=True)
-class _Look:
+class LookAtFiles:
     """At the files of one source of a checkpoint. `passed` are the texts of footers that were looked at before: files
     of one writer mostly have the same.
     """
@@ -85,8 +86,9 @@ class _Look:
     def _cure(self, batch: int) -> str:
         """The micro-batch has done nothing yet: without what Spark has planned of it, it is planned anew."""
         log = f"{self.folder}/sources/{self.place}"
-        newest = max((name for name in self.store.names(log) if name[0].isdecimal()), key=_number, default="")
-        if not newest.isdecimal():
+        entries = entries_of(self.store, log)
+        newest = entries[max(entries)]
+        if not newest.isdecimal():  # it is compact, and has all files that were ever read
             return f"give it another name, and {CURE}"
         return f"give it another name, delete {self.folder}/offsets/{batch} and {log}/{newest}, and start the job again"
 
@@ -101,14 +103,9 @@ class _Look:
         self.passed.update(footer.text for footer in found)
 
 
-def _number(name: str) -> int:
-    """Of a file of a log."""
-    return int(name.partition(".")[0])
-
-
-def file_source(events: DataFrame) -> FileSource | None:
-    """That of a streaming DataFrame; None where it has another, or several."""
-    source, *others = sources_of(events)
+def file_source(sources: Sequence[Any]) -> FileSource | None:
+    """That of a streaming DataFrame with these sources; None where it has another, or several."""
+    source, *others = sources
     if source is None or others:
         return None
     form, schema = str(source.className()).lower(), source.userSpecifiedSchema()
