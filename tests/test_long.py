@@ -24,7 +24,7 @@ from tests.driven import driven
 from tests.test_kernel import AUTOMATA
 
 if TYPE_CHECKING:
-    from cepc_runtime.kernel.run import Emissions
+    from cepc_runtime.kernel.by_query import Emissions
     from cepc_runtime.plan.strategy import CountedQuery
 
 SUMS = (

@@ -14,8 +14,9 @@ from .events.letters import Kinds
 from .events.prune import staying_of
 from .events.segments import SEGMENT
 from .events.stretch import EVERYWHERE, Means, Stretch, TimeSpan
+from .kernel.by_query import Emissions
 from .kernel.planes import planes_of
-from .kernel.run import Emissions, count_matches
+from .kernel.run import count_matches
 from .kernel.values import values_of
 from .numbers.exactness import EXACT
 from .plan.strategy import Count, has_neighbours

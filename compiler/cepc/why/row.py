@@ -137,7 +137,7 @@ def is_kept(finder: Finder, query: model.Query, match: Match) -> bool:
     if query.having is None:
         return True
     values = _match_values(finder, query, match)
-    return bool(kept(cast("Results", values), query.having, np.arange(1))[0])
+    return bool(kept(cast("Results", values), query.having)[0])
 
 
 def _match_values(finder: Finder, query: model.Query, match: Match, of: type[MatchValues] = MatchValues) -> MatchValues:

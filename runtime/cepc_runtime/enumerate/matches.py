@@ -55,8 +55,7 @@ class MatchRows:
         """
         if self._query.having is not None:
             values = MatchValues(self._query, self._stream, self._evaluator, matches)
-            every = np.arange(len(matches))
-            matches = matches.take(kept(cast("Results", values), self._query.having, every))
+            matches = matches.take(kept(cast("Results", values), self._query.having))
         of = EventValues if self._query.each else MatchValues
         values = of(self._query, self._stream, self._evaluator, matches)
         columns = [values.evaluate(output.expression) for output in self._query.outputs]
@@ -92,14 +91,18 @@ class MatchValues:
         self._every = EventsOfMatches(matches, evaluator)
         self.of_match = np.arange(len(matches))
 
-    def evaluate(self, expression: Expression, rows: Ints | None = None) -> Any:
-        """The expression for each match, or for some. Raises ResultOverflowError."""
+    def of_rows(self, rows: Ints) -> MatchValues:
+        """Those of some matches."""
+        return MatchValues(self._query, self._stream, self._evaluator, self._matches.take(rows))
+
+    def evaluate(self, expression: Expression) -> Any:
+        """The expression for each match. Raises ResultOverflowError."""
         column, misfits = self.fitting(expression)
         if misfits.any():
             raise self.first_overflow(expression, int(np.argmax(misfits)))
-        return column if rows is None else column.take(pa.array(rows))
+        return column
 
-    def fitting(self, expression: Expression, rows: Ints | None = None) -> tuple[Any, Bools]:
+    def fitting(self, expression: Expression) -> tuple[Any, Bools]:
         """The same, and for which matches an aggregate does not fit and was null instead."""
         columns: dict[FieldKey | Aggregate, Any] = {}
         misfits = np.zeros(len(self.of_match), dtype=np.bool_)
@@ -109,13 +112,11 @@ class MatchValues:
             misfits |= misfit
         for field in fields_outside_aggregates(expression):
             columns[field.key] = self._field(field)
-        column = flat(evaluate(expression, columns, len(self.of_match)))
-        return (column, misfits) if rows is None else (column.take(pa.array(rows)), misfits[rows])
+        return flat(evaluate(expression, columns, len(self.of_match))), misfits
 
     def exact(self, aggregate: Aggregate, row: int) -> Any:
         """A COUNT or SUM of one match as an exact number; None for null."""
-        one = MatchValues(self._query, self._stream, self._evaluator, self._matches.take(np.array([row])))
-        counts, values = one._of(aggregate)
+        counts, values = self.of_rows(np.array([row]))._of(aggregate)
         if aggregate.argument is None:
             return int(counts[0])
         present = values.filter(pa.array(~nulls(values)))

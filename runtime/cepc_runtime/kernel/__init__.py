@@ -11,7 +11,7 @@ basis.py         runs of events on basis columns → operations
 tables.py        all queries of a partition class → arrays
 table_cache.py   tables that were built before
 loop.py          the pass over events, with windows.py and numbers.py, made machine code by machine_code.py
-scatter.py       emitted rows → those of each query
+by_query.py      emitted rows → those of each query; scatter.py is its loop
 run.py           events and queries → emissions
 modulo.py        the same for whole planes, in integers modulo 2**64
 exact.py         the same for one window, in Python integers

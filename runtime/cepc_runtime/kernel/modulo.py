@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ..numbers.columns import Ints
+    from .by_query import Emissions
     from .exact import Recount
     from .planes import Plane, ValueKey
-    from .run import Emissions
 
 FITS: Final = 2.0**62
 

@@ -12,20 +12,22 @@ INLINED: Final = frozenset[str]()
 
 class ByQuery(NamedTuple):
     """Of each query: how many numbers it emits for a row; which of them its planes are, `asked[first:end]`; how many
-    rows it has, where its next row goes and where the next number of its first plane.
+    rows it has room for, where its next row goes and where the next number of its first plane.
     """
 
     widths: Ints
     asked: Ints
     first: Ints
     end: Ints
-    lengths: Ints
+    rooms: Ints
     places: Ints
     begins: Ints
 
 
 class Scattered(NamedTuple):
-    """The rows query by query. The planes of a query stand one after the other, each with a number for each row."""
+    """The rows query by query. The planes of a query stand one after the other, each with numbers for as many rows as
+    have room.
+    """
 
     groups: Ints
     windows: Ints
@@ -34,7 +36,7 @@ class Scattered(NamedTuple):
 
 def run(rows: Ints, values: Floats, of: ByQuery, into: Scattered) -> None:
     """Put rows and their numbers into their places, and count these on."""
-    widths, asked, first, end, lengths, places, begins = of
+    widths, asked, first, end, rooms, places, begins = of
     groups, windows, planes = into
     value = 0
     for row in range(len(rows)):
@@ -46,5 +48,5 @@ def run(rows: Ints, values: Floats, of: ByQuery, into: Scattered) -> None:
         windows[place] = rows[row, 2]
         for plane in range(first[query], end[query]):
             planes[number] = values[value + asked[plane]]
-            number += lengths[query]
+            number += rooms[query]
         value += widths[query]

@@ -22,9 +22,9 @@ from .pieces import bits_for, pieces
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ..kernel.by_query import Emissions
     from ..kernel.exact import ExactNumber, Recount
     from ..kernel.planes import ValueKey
-    from ..kernel.run import Emissions
     from .columns import Bools, Ints
     from .pieces import Pieces
 

@@ -20,8 +20,8 @@ from .sorting import order_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from ..kernel.by_query import Emissions
     from ..kernel.exact import ExactNumber, Recount
-    from ..kernel.run import Emissions
     from .columns import Bools, Floats, Ints
     from .doubles import Scale
 

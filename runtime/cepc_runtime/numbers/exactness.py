@@ -20,9 +20,9 @@ from .counted_again import counted_again
 from .double_sums import double_sums
 
 if TYPE_CHECKING:
+    from ..kernel.by_query import Emissions
     from ..kernel.exact import ExactNumber, Recount
     from ..kernel.planes import QueryPlanes
-    from ..kernel.run import Emissions
     from ..plan.query import Measure, QueryPlan
     from .columns import Bools, ExactColumn, Floats, Ints
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -112,50 +113,54 @@ class Results:
         """The event-time column's type, which is that of the edges."""
         return dict(self.stream.columns)[self.stream.time_column]
 
-    def window_edges(self, rows: Ints) -> tuple[Any, Any]:
+    def of_rows(self, rows: Ints) -> Results:
+        """Those of some rows."""
+        return replace(self, totals=self.totals.take(rows))
+
+    def window_edges(self) -> tuple[Any, Any]:
         """`window_start` and `window_end`, in the event-time column's type; null for WITHIN UNBOUNDED. Raises
         WindowEdgeError.
         """
-        query, type_ = self.totals.query, to_arrow(self.time)
+        query, type_, windows = self.totals.query, to_arrow(self.time), self.totals.windows
         try:
             if SESSION[0] in self.totals.keys:
-                start, end = (flat(self.totals.keys[name]).to_numpy()[self.totals.groups[rows]] for name in SESSION)
+                start, end = (flat(self.totals.keys[name]).to_numpy()[self.totals.groups] for name in SESSION)
                 return times_of(start, type_), times_of(end, type_)
             if not isinstance(query.window, Sliding):
-                return pa.nulls(len(rows), type_), pa.nulls(len(rows), type_)
-            numbers = self.totals.windows[rows]
-            return times_of(query.window.begin(numbers), type_), times_of(query.window.end(numbers), type_)
+                return pa.nulls(len(windows), type_), pa.nulls(len(windows), type_)
+            begins = query.window.begin(windows)
+            return times_of(begins, type_), times_of(begins + query.window.span, type_)
         except pa.ArrowInvalid:
             raise WindowEdgeError(query.name, self.stream.time_column, self.time.sql) from None
 
-    def key_column(self, name: str, rows: Ints) -> Any:
+    def key_column(self, name: str) -> Any:
         """A group is of values that are equal, and has one of them, whichever came first: 0.0 for 0.0 and -0.0."""
-        return plain_floats(flat(self.totals.keys[name]).take(pa.array(self.totals.groups[rows])))
+        return plain_floats(flat(self.totals.keys[name]).take(pa.array(self.totals.groups)))
 
-    def evaluate(self, expression: Expression, rows: Ints) -> Any:
-        """An expression over grouping attributes and aggregates, for some rows. Raises ResultOverflowError."""
-        return self._evaluate(expression, rows)[0]
+    def evaluate(self, expression: Expression) -> Any:
+        """An expression over grouping attributes and aggregates, for each row. Raises ResultOverflowError."""
+        return self._evaluate(expression)[0]
 
-    def fitting(self, expression: Expression, rows: Ints) -> tuple[Any, Bools]:
+    def fitting(self, expression: Expression) -> tuple[Any, Bools]:
         """The same, and in which rows an aggregate does not fit and was null instead."""
-        return self._evaluate(expression, rows, strict=False)
+        return self._evaluate(expression, strict=False)
 
-    def _evaluate(self, expression: Expression, rows: Ints, *, strict: bool = True) -> tuple[Any, Bools]:
+    def _evaluate(self, expression: Expression, *, strict: bool = True) -> tuple[Any, Bools]:
         columns: dict[FieldKey | Aggregate, Any] = {}
-        misfits = np.zeros(len(rows), dtype=np.bool_)
+        misfits = np.zeros(len(self.totals), dtype=np.bool_)
         for aggregate in aggregates(expression):
-            columns[aggregate], misfit = self.aggregate(aggregate, rows)
+            columns[aggregate], misfit = self.aggregate(aggregate)
             if strict and misfit.any():
-                raise self._overflow(aggregate, expression, int(rows[np.argmax(misfit)]))
+                raise self._overflow(aggregate, expression, int(np.argmax(misfit)))
             misfits |= misfit
         for field in fields(expression):
             if field.variable is None and field.column in self.totals.keys:  # else it is of an aggregate's events
-                columns[field.key] = self.key_column(field.column, rows)
-        return flat(evaluate(expression, columns, len(rows))), misfits
+                columns[field.key] = self.key_column(field.column)
+        return flat(evaluate(expression, columns, len(self.totals))), misfits
 
-    def aggregate(self, aggregate: Aggregate, rows: Ints) -> tuple[Any, Bools]:
+    def aggregate(self, aggregate: Aggregate) -> tuple[Any, Bools]:
         """The column of an aggregate, null where it does not fit; and where that is to be an error."""
-        column, misfits = self._computed(aggregate, rows)
+        column, misfits = self._computed(aggregate)
         return column, np.zeros_like(misfits) if aggregate.safe else misfits
 
     def exact(self, aggregate: Aggregate, row: int) -> Any:
@@ -170,30 +175,30 @@ class Results:
 
     def first_overflow(self, expression: Expression, row: int) -> ResultOverflowError:
         """The error of an aggregate that does not fit in a row."""
-        one = np.array([row])
-        aggregate = next(a for a in aggregates(expression) if self.aggregate(a, one)[1].any())
+        one = self.of_rows(np.array([row]))
+        aggregate = next(a for a in aggregates(expression) if one.aggregate(a)[1].any())
         return self._overflow(aggregate, expression, row)
 
     def _planes(self, aggregate: Aggregate) -> MeasurePlanes:
         """What the aggregate is computed from."""
         return self.totals.layout.measures[measure_of(self.totals.query, aggregate)]
 
-    def _computed(self, aggregate: Aggregate, rows: Ints) -> tuple[Any, Bools]:
+    def _computed(self, aggregate: Aggregate) -> tuple[Any, Bools]:
         planes, *squared = map(self._planes, counted(aggregate))
         if isinstance(planes, ExtremePlane):
-            found = self.totals.extreme(planes.extreme, rows).cast(to_arrow(aggregate.type))
-            return found, np.zeros(len(rows), dtype=np.bool_)
+            found = self.totals.extreme(planes.extreme).cast(to_arrow(aggregate.type))
+            return found, np.zeros(len(found), dtype=np.bool_)
         of = [own for own in (planes, *squared) if isinstance(own, SumPlanes)]
-        sums = tuple(self.totals.planes[own.total][rows] for own in of)
-        rests = next((self.totals.planes[own.rest][rows] for own in of if own.rest is not None), None)
-        gathered = Gathered(self.totals.planes[planes.count][rows], sums, rests, aggregate.scale)
+        sums = tuple(self.totals.planes[own.total] for own in of)
+        rests = next((self.totals.planes[own.rest] for own in of if own.rest is not None), None)
+        gathered = Gathered(self.totals.planes[planes.count], sums, rests, aggregate.scale)
         assert aggregate.function.end is not None
         return aggregate.function.end(gathered, aggregate.type)
 
     def _overflow(self, aggregate: Aggregate, shown: Expression, row: int) -> ResultOverflowError:
-        one = np.array([row])
-        start, end = (edge[0].as_py() for edge in self.window_edges(one))
+        one = self.of_rows(np.array([row]))
+        start, end = (edge[0].as_py() for edge in one.window_edges())
         names = [name for name in self.totals.keys if name not in SESSION]
-        group = {name: self.key_column(name, one)[0].as_py() for name in names}
+        group = {name: one.key_column(name)[0].as_py() for name in names}
         text, type_, how = aggregate_text(aggregate), aggregate.type.sql, cure(aggregate, (shown,))
         return ResultOverflowError(self.totals.query.name, group, (start, end), text, type_, how)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ..numbers.columns import Bools, Ints, as_bools
+from ..numbers.columns import Bools, as_bools
 from ..sql.expression import Aggregate, Call, Field, Literal
 from ..sql.types import Decimal, is_float, is_integer
 
@@ -33,16 +33,15 @@ class _Unknown(Exception):  # noqa: N818 - an answer: the condition has a part t
     pass
 
 
-def kept(results: Results, having: Expression, rows: Ints) -> Bools:
+def kept(results: Results, having: Expression) -> Bools:
     """Which rows HAVING keeps. Raises ResultOverflowError where the condition needs a value as its type, and it does
     not fit.
     """
-    column, misfits = results.fitting(having, rows)
+    column, misfits = results.fitting(having)
     keep = as_bools(column).copy()
-    for i in np.flatnonzero(misfits).tolist():
-        row = int(rows[i])
+    for row in np.flatnonzero(misfits).tolist():
         try:
-            keep[i] = _value(having, results, row) is True
+            keep[row] = _value(having, results, row) is True
         except _Unknown:
             raise results.first_overflow(having, row) from None
     return keep
@@ -87,7 +86,7 @@ def _value(expression: Expression, results: Results, row: int) -> Any:
 
 
 def _plain(expression: Expression, results: Results, row: int) -> Any:
-    value = results.evaluate(expression, np.array([row]))[0].as_py()
+    value = results.of_rows(np.array([row])).evaluate(expression)[0].as_py()
     return Fraction(value) if isinstance(expression.type, Decimal) and value is not None else value
 
 

@@ -29,9 +29,10 @@ def rows_kept(results: Results) -> tuple[Ints, Any]:
     if not len(rows):  # of hundreds of queries most have none in a small stretch
         return rows, _no_rows(results)
     if query.having is not None:
-        rows = rows[kept(results, query.having, rows)]
-    columns = {output.name: _column(results, output.expression, rows) for output in query.outputs}
-    columns["window_start"], columns["window_end"] = results.window_edges(rows)
+        rows = np.flatnonzero(kept(results, query.having))
+        results = results.of_rows(rows)
+    columns = {output.name: _column(results, output.expression) for output in query.outputs}
+    columns["window_start"], columns["window_end"] = results.window_edges()
     return rows, pa.table(columns)
 
 
@@ -41,6 +42,6 @@ def _no_rows(results: Results) -> Any:
     return pa.table(columns)
 
 
-def _column(results: Results, expression: Expression, rows: Ints) -> Any:
-    column, type_ = flat(results.evaluate(expression, rows)), to_arrow(expression.type)
+def _column(results: Results, expression: Expression) -> Any:
+    column, type_ = flat(results.evaluate(expression)), to_arrow(expression.type)
     return column if column.type == type_ else column.cast(type_)

@@ -120,7 +120,7 @@ def _planes(totals: Sequence[Totals]) -> tuple[tuple[ExactColumn, ...], dict[Val
     extremes: dict[ValueKey, Any] = {}  # a key is of one plane: its argument has a variable
     for p, plane in enumerate(totals[0].layout.planes, start=1):
         if not plane.additive:
-            extremes[plane.value] = pa.concat_arrays([one.extreme(p, np.arange(len(one))) for one in totals])
+            extremes[plane.value] = pa.concat_arrays([one.extreme(p) for one in totals])
             planes[p] = np.where(np.isinf(planes[p]), np.inf, np.arange(len(planes[p])))
     return tuple(planes), extremes
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from ..events.grouped import Events
     from ..events.letters import Kinds
     from ..kernel.adjacent.run import Neighbours
+    from ..kernel.by_query import Emissions
     from ..kernel.planes import QueryPlanes
-    from ..kernel.run import Emissions
     from ..kernel.values import Values
     from ..numbers.columns import ExactColumn
     from ..plan.strategy import CountedQuery, PhysicalQuery
@@ -49,9 +50,14 @@ class Totals:
         rest = next((m.rest for m in self.layout.measures if isinstance(m, SumPlanes) and m.total == plane), None)
         return self.planes[plane] if rest is None else added(self.planes[plane], self.planes[rest])
 
-    def extreme(self, plane: int, rows: Ints) -> Any:
+    def take(self, rows: Ints) -> Totals:
+        """Those of some rows."""
+        planes = tuple(plane[rows] for plane in self.planes)
+        return replace(self, groups=self.groups[rows], windows=self.windows[rows], planes=planes)
+
+    def extreme(self, plane: int) -> Any:
         """The values that a plane has the places of, null where there is none."""
-        places = self.planes[plane][rows]
+        places = self.planes[plane]
         absent = np.isinf(places)
         values = self.extremes[self.layout.planes[plane - 1].value]
         return flat(values.take(pa.array(np.abs(np.where(absent, 0.0, places)).astype(np.int64), mask=absent)))

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from ...cheap_dataclass import dataclass
 from ...numbers.sorting import order_of
+from ..by_query import Emissions
 from ..machine_code import run_function
-from ..run import Emissions
 from ..views import on_views
 from . import loop
 from .loop import EventRanks, PairBlock, SliceBatch

@@ -1,0 +1,114 @@
+"""What the loop emits for each query, gathered query by query while the loop's buffer is still near the processor."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from ..cheap_dataclass import dataclass
+from .scatter import ByQuery, Scattered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..numbers.columns import Ints
+    from .planes import KeptPlanes
+
+LARGEST: Final = 1 << 27
+"""Bytes of areas that are made for rows to come, or so many times those of the rows that there are:"""
+MORE: Final = 4.0
+
+CHANCE: Final = 3.0
+FEW: Final = 32
+"""What comes by chance is rarely more than so many times its root above what is expected; and so many besides."""
+
+
+@dataclass(frozen=True)
+class Emissions:
+    """What the kernel found for one query: a row for each group and window with a match, and a column for each
+    plane.
+    """
+
+    groups: Ints
+    windows: Ints
+    planes: npt.NDArray[Any]
+
+
+class RowsByQuery:
+    """The rows of queries, for each in an area that grows."""
+
+    def __init__(self, kept: KeptPlanes, dtype: Any, scattering: Callable[..., Any]) -> None:
+        self._scattering, self._queries = scattering, len(kept.of)
+        self._emitted = np.array([own.count for own in kept.of], dtype=np.int64)
+        self._asked = np.fromiter(chain.from_iterable(kept.asked), dtype=np.int64)
+        self._widths = np.array([len(own) for own in kept.asked], dtype=np.int64)
+        self._lengths = np.zeros(self._queries, dtype=np.int64)
+        self._rooms = np.zeros(self._queries, dtype=np.int64)
+        self._into = Scattered(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0, dtype))
+
+    def add(self, rows: Ints, values: npt.NDArray[Any], done: float) -> None:
+        """More rows (query, group, window), and the planes that are kept of each, one row after the other. `done` is
+        the fraction of the events after which there are so many; 1 where no more come.
+        """
+        lengths = self._lengths + np.bincount(rows[:, 0], minlength=self._queries)
+        if (lengths > self._rooms).any():
+            self._make_room(lengths, done)
+        end = np.cumsum(self._widths)
+        starts, begins = self._starts()
+        of = ByQuery(
+            self._emitted,
+            self._asked,
+            end - self._widths,
+            end,
+            self._rooms,
+            starts + self._lengths,
+            begins + self._lengths,
+        )
+        self._scattering(rows, values, of, self._into)
+        self._lengths = lengths
+
+    def emissions(self) -> tuple[Emissions, ...]:
+        """Those of each query. Each plane stands in one piece, which numpy goes through faster."""
+        return tuple(
+            Emissions(groups[:length], windows[:length], planes[:, :length].T)
+            for (groups, windows, planes), length in zip(self._areas(), self._lengths.tolist(), strict=True)
+        )
+
+    def _make_room(self, lengths: Ints, done: float) -> None:
+        """Larger areas: for all rows to come, if they come as they have so far."""
+        before = self._areas()
+        if done < 1:
+            expected = lengths + CHANCE * np.sqrt(lengths)
+            size = float((expected * (self._widths + 2)).sum()) * self._into.planes.itemsize
+            more = min(1 / max(done, 1e-9), max(MORE, LARGEST / size))
+            lengths = (expected * more).astype(np.int64) + FEW
+        self._rooms = np.maximum(self._rooms, lengths)
+        rows, numbers = int(self._rooms.sum()), int((self._rooms * self._widths).sum())
+        self._into = Scattered(
+            np.empty(rows, dtype=np.int64), np.empty(rows, dtype=np.int64), np.empty(numbers, self._into.planes.dtype)
+        )
+        for old, new, length in zip(before, self._areas(), self._lengths.tolist(), strict=True):
+            for column, larger in zip(old, new, strict=True):
+                larger[..., :length] = column[..., :length]
+
+    def _starts(self) -> tuple[Ints, Ints]:
+        """Where the areas of the queries begin: their rows, and their numbers."""
+        numbers = self._rooms * self._widths
+        return np.cumsum(self._rooms) - self._rooms, np.cumsum(numbers) - numbers
+
+    def _areas(self) -> list[tuple[Ints, Ints, npt.NDArray[Any]]]:
+        """Those of each query: groups, windows, and planes, one after the other."""
+        groups, windows, planes = self._into
+        starts, begins = self._starts()
+        places = zip(starts.tolist(), begins.tolist(), self._rooms.tolist(), self._widths.tolist(), strict=True)
+        return [
+            (
+                groups[start : start + room],
+                windows[start : start + room],
+                planes[begin : begin + room * width].reshape(width, room),
+            )
+            for start, begin, room, width in places
+        ]
