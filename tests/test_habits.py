@@ -134,6 +134,11 @@ TYPED = [
      f"{AB} WHERE a.price IN (3, 4) WITHIN 1 h"),
     (f"{AB} WHERE a.price IN 1, 2 AND b.price > 3 WITHIN 1 h", "write `IN (1, 2)`",
      f"{AB} WHERE a.price IN (1, 2) AND b.price > 3 WITHIN 1 h"),
+    (
+        f'{AB} WHERE a.user = "say "hi"" WITHIN 1 h',
+        r'write `"say \"hi\""`',
+        rf'{AB} WHERE a.user = "say \"hi\"" WITHIN 1 h',
+    ),
     (f"{AB} WHERE a.user = 'it's' WITHIN 1 h", r"write `'it\'s'`", rf"{AB} WHERE a.user = 'it\'s' WITHIN 1 h"),
     (f"{AB} WHERE a.user IN ('x', 'the driver's car') WITHIN 1 h", r"write `'the driver\'s car'`",
      rf"{AB} WHERE a.user IN ('x', 'the driver\'s car') WITHIN 1 h"),
@@ -500,6 +505,8 @@ STATEMENTS = [
     ("STREAM t (at: TIMESTAMP, x: INT) EVENT TIME at", "write `at TIMESTAMP`"),
     ("STREAM t (at TIMESTAMP, x DOUBLE PRECISION) EVENT TIME at", "write `DOUBLE`"),
     ("STREAM t (at TIMESTAMP, x INT[]) EVENT TIME at", "write `ARRAY<INT>`"),
+    ("STREAM t (at TIMESTAMP, x DECIMAL(9, 2)[]) EVENT TIME at", "write `ARRAY<DECIMAL(9, 2)>`"),
+    ("STREAM t (at TIMESTAMP, k STRING) EVENT TIME at EVENT TYPE k IN (B-1, 'E')", "write `IN ('B-1', 'E')`"),
     ("STREAM t (at TIMESTAMP, INT x) EVENT TIME at", "write the name first, and `INT` behind it"),
     ("STREAM t (at TIMESTAMP, date DATE, int INT, x ITN) EVENT TIME at", "unknown type `ITN`"),
     ("STREAM t (at TIMESTAMP, event time STRING) EVENT TIME at", "write `event time`, in backquotes"),
@@ -625,6 +632,19 @@ CURED = [
     (
         "STREAM t (at TIMESTAMP, x int[], y INT) EVENT TIME at",
         "STREAM t (at TIMESTAMP, x ARRAY<INT>, y INT) EVENT TIME at",
+    ),
+    (
+        "STREAM t (at TIMESTAMP, x MAP<STRING, ARRAY<INT>>[], y INT) EVENT TIME at",
+        "STREAM t (at TIMESTAMP, x ARRAY<MAP<STRING, ARRAY<INT>>>, y INT) EVENT TIME at",
+    ),
+    (
+        "STREAM t (at TIMESTAMP, x DECIMAL(9, 2)[]) EVENT TIME at",
+        "STREAM t (at TIMESTAMP, x ARRAY<DECIMAL(9, 2)>) EVENT TIME at",
+    ),
+    ("STREAM t (at TIMESTAMP(3) WITH TIME ZONE, x INT) EVENT TIME at", "STREAM t (at TIMESTAMP, x INT) EVENT TIME at"),
+    (
+        "STREAM t (at TIMESTAMP, k STRING) EVENT TIME at EVENT TYPE k IN (Big-One, in two, B)",
+        "STREAM t (at TIMESTAMP, k STRING) EVENT TIME at EVENT TYPE k IN ('Big-One', 'in two', 'B')",
     ),
     (
         "STREAM t (at TIMESTAMP, event time STRING) EVENT TIME at",

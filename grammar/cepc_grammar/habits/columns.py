@@ -4,6 +4,7 @@ without quotes.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from ..ast import Name
@@ -11,7 +12,10 @@ from ..spelling import name_text, string_text
 from .common import closed_by, shown_text, wrong
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..diagnostic import Diagnostic
+    from ..raw_tokens import RawToken
     from ..spot import Spot
 
 _TYPES: Final = {
@@ -31,24 +35,41 @@ _TYPES: Final = {
 
 
 def type_of_several_words(spot: Spot) -> Diagnostic | None:
-    """`x DOUBLE PRECISION`, `at TIMESTAMP WITH TIME ZONE`."""
-    if spot.tokens[0].upper != "STREAM" or spot.open_bracket is None or not spot.is_name(-2):
+    """`x DOUBLE PRECISION`, `at TIMESTAMP(3) WITH TIME ZONE`."""
+    first = _type_before(spot)
+    if spot.tokens[0].upper != "STREAM" or spot.open_bracket is None or not spot.is_name(first - 1):
         return None
     for words, type_ in _TYPES.items():
         last = len(words.split()) - 1
-        if [spot.word(offset) for offset in range(-1, last)] == words.split():
+        if [spot.word(first), *map(spot.word, range(last))] == words.split():
             length = closed_by(spot.tokens, spot.at + last) if spot.text(last) == "(" else None
-            span = spot.span(-1, last - 1 if length is None else length - spot.at)
+            span = spot.span(first, last - 1 if length is None else length - spot.at)
             return wrong(span, "a type of several words", "a type is one name", f"write `{type_}`", type_)
     return None
 
 
 def array_in_brackets(spot: Spot) -> Diagnostic | None:
-    """`x INT[]`."""
-    if spot.tokens[0].upper != "STREAM" or (spot.text(), spot.text(1)) != ("[", "]") or not spot.is_name(-2):
+    """`x INT[]`, `x DECIMAL(9,2)[]`, `x MAP<STRING, INT>[]`."""
+    first = _type_before(spot)
+    if spot.tokens[0].upper != "STREAM" or (spot.text(), spot.text(1)) != ("[", "]"):
         return None
-    cure = f"ARRAY<{spot.word(-1)}>"
-    return wrong(spot.span(-1, 1), "`[]` behind a type", "an array is a type of its own", f"write `{cure}`", cure)
+    if not (spot.is_name(first) and spot.is_name(first - 1)):
+        return None
+    span = spot.span(first, -1)
+    cure = f"ARRAY<{spot.word(-1) if first == -1 else spot.source.text[span.start : span.end]}>"
+    return wrong(spot.span(first, 1), "`[]` behind a type", "an array is a type of its own", f"write `{cure}`", cure)
+
+
+def _type_before(spot: Spot) -> int:
+    """Where the type begins that ends before the spot: at its word, before what stands in brackets."""
+    first, depth = -1, 0
+    while spot.at + first > 0:
+        text = spot.text(first)
+        depth += text.count(">") + text.count(")") - text.count("<") - text.count("(")
+        if depth <= 0:
+            return first - 1 if first < -1 else first
+        first -= 1
+    return -1
 
 
 def name_of_several_words(spot: Spot) -> Diagnostic | None:
@@ -79,9 +100,28 @@ def event_types_without_quotes(spot: Spot) -> Diagnostic | None:
     if spot.tokens[0].upper != "STREAM" or not opened or spot.tokens[opened - 1].upper != "IN" or not spot.is_name(0):
         return None
     end = closed_by(spot.tokens, opened)
-    listed = spot.tokens[opened + 1 : end]
-    if end is None or any(token.kind not in ("WORD", "STRING") and token.text != "," for token in listed):
+    if end is None:
         return wrong(spot.span(), "an event type without quotes", "it is a text here", f"write `'{spot.text()}'`")
-    cure = ", ".join(string_text(t.text) if t.kind == "WORD" else t.text for t in listed if t.text != ",")
+    cure = ", ".join(map(_as_text, _listed(spot.tokens[opened + 1 : end])))
     span = spot.span(opened + 1 - spot.at, end - 1 - spot.at)
     return wrong(span, "event types without quotes", "they are texts here", f"write `IN ({shown_text(cure)})`", cure)
+
+
+def _listed(tokens: Sequence[RawToken]) -> list[list[RawToken]]:
+    """What stands between commas."""
+    found: list[list[RawToken]] = [[]]
+    for token in tokens:
+        if token.text == ",":
+            found.append([])
+        else:
+            found[-1].append(token)
+    return [tokens for tokens in found if tokens]
+
+
+def _as_text(tokens: Sequence[RawToken]) -> str:
+    """One event type as a text: `Big-One` has several tokens, with spaces where they are apart."""
+    if len(tokens) == 1 and tokens[0].kind == "STRING":
+        return tokens[0].text
+    pairs = pairwise(tokens)
+    rest = "".join(other.text if one.end == other.start else f" {other.text}" for one, other in pairs)
+    return string_text(tokens[0].text + rest)

@@ -23,10 +23,12 @@ def quote_in_text(spot: Spot) -> Diagnostic | None:
     end = text.find(quote, inner + 1, line_end(text, inner))
     if end < 0:
         return None
-    cure = f"{text[start:inner]}\\{text[inner : end + 1]}"
-    hint = f"write `{shown_text(cure)}`"
-    title, label = "a quote inside a text", "here the text ends"
-    return wrong(Span(inner, inner + 1, spot.source.name), title, label, hint, f"\\{quote}")
+    while text[end + 1 : end + 2] == quote:  # `"say "hi""`
+        end += 1
+    escaped = text[inner:end].replace(quote, f"\\{quote}")
+    hint = f"write `{shown_text(text[start:inner] + escaped + quote)}`"
+    span = Span(inner, end, spot.source.name)
+    return wrong(span, "a quote inside a text", "here the text ends", hint, escaped)
 
 
 def parameter(spot: Spot) -> Diagnostic | None:
