@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from cepc_runtime.kernel.exact import Recount
 from cepc_runtime.kernel.modulo import count_modulo
 from cepc_runtime.numbers import counted_again
-from cepc_runtime.numbers.doubles import add_exactly, in_units, nearest
+from cepc_runtime.numbers.doubles import add_exactly, in_units, nearest, parts
 from cepc_runtime.numbers.exact_columns import cast_column, quotients
 from cepc_runtime.numbers.pieces import bits_for, pieces
 from cepc_runtime.plan.physical import PhysicalPlan
@@ -436,6 +436,17 @@ def test_sums_of_doubles_of_any_magnitudes_are_rounded_once(rows: list[tuple[str
         expected[key if parted else ""] = count + each * len(own), known + each * sum(map(Fraction, own), Fraction())
     found = {row.get("g", ""): (row[name_of(total)], row[name_of(mean)]) for row in rows_of(q, events, DOUBLE)}
     assert found == {key: (nearest(exact), nearest(exact / count)) for key, (count, exact) in expected.items()}
+
+
+@given(st.lists(st.floats(-1e150, 1e150), min_size=1, max_size=12), st.integers(1, 12))
+def test_so_many_doubles_as_all_sums_of_are_exact_have_exact_sums_run_by_run(numbers: list[float], length: int) -> None:
+    starts = np.arange(0, len(numbers), length)
+    for _, scale in parts(np.array(numbers), starts):
+        if scale.lost.any() or scale.most == math.inf:
+            assert scale.most == (0 if scale.lost.any() else math.inf)
+            continue
+        assert scale.exact(np.full(len(starts), scale.most)).all()
+        assert not scale.exact(np.full(len(starts), scale.most * 1.001)).all()
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), DOUBLES)), st.floats(0, 2.0**53, exclude_max=True))

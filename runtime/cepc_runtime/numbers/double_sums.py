@@ -185,7 +185,7 @@ def _errors(recount: Recount, emissions: Emissions, own: DoubleSumPlanes) -> Flo
     counts = emissions.planes[:, own.count]
     inexact, most = np.zeros(len(counts)), counts.max()
     for plane in own.parts:
-        if recount.values.scales[recount.planes.planes[plane - 1].value].exact(most).all():
+        if most <= recount.values.scales[recount.planes.planes[plane - 1].value].most:
             continue
         scale = _scale(recount, emissions, plane)
         inexact += np.where(scale.exact(counts), 0.0, counts * scale.size)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -53,9 +54,19 @@ class Scale:
     unit: Floats
     lost: Floats
 
-    def exact(self, counts: Floats | np.float64) -> Bools:
-        """Whether sums of so many numbers are exact; one run for each count, or every run for one."""
+    def exact(self, counts: Floats) -> Bools:
+        """Whether sums of so many numbers are exact, one run for each count."""
         return np.asarray((self.lost == 0) & (counts * self.size <= _EXACT * self.unit))
+
+    @cached_property
+    def most(self) -> float:
+        """So many numbers of any run, or fewer, have a sum that is exact; perhaps more."""
+        if self.lost.any():
+            return 0.0
+        with np.errstate(all="ignore"):
+            return float(np.min(_EXACT * self.unit / self.size, where=self.size > 0, initial=np.inf)) * (
+                1 - 2 * ROUNDING
+            )
 
     def take(self, runs: Ints) -> Scale:
         return Scale(self.size[runs], self.unit[runs], self.lost[runs])
@@ -97,7 +108,8 @@ def together(first: Floats, rest: Floats, last: Floats) -> tuple[Floats, Floats]
         total, left = _sum(near, left)
         found = left + lacking
         rows = np.flatnonzero(lacking)  # hardly ever any: elsewhere `left` is all that the total lacks
-        found[rows] = _left(total[rows], left[rows], lacking[rows])
+        if len(rows):
+            found[rows] = _left(total[rows], left[rows], lacking[rows])
         finite = np.isfinite(total)
         return (total, found) if finite.all() else (np.where(finite, total, first), np.where(finite, found, rest))
 

@@ -37,8 +37,9 @@ def exact_planes(recount: Recount, emissions: Emissions, targets: Ints | None) -
     results (without, each is one by itself): a sum of DOUBLE is in the first of them, 0 in the others.
     """
     query, layout, planes = recount.query, recount.planes, emissions.planes
+    integers = _exactly(query, layout)
     again = np.zeros(len(planes), dtype=np.bool_)
-    if not _all_exact(planes[:, : layout.additive]):  # else they are all exact that have to be
+    if not all(_all_exact(planes[:, place]) for place in integers | _finite(layout)):
         for measure, found in zip(query.measures, layout.measures, strict=True):
             match found:
                 case CountPlane() | IntegerSumPlanes():
@@ -50,7 +51,6 @@ def exact_planes(recount: Recount, emissions: Emissions, targets: Ints | None) -
     sums = double_sums(recount, emissions, targets)
     unsure = np.logical_or.reduce([own.unsure for own in sums]) if sums else np.zeros_like(again)
     exact = counted_again(recount, emissions, again, unsure) if (again | unsure).any() else {}
-    integers = _exactly(query, layout)
     columns: dict[int, ExactColumn] = {}
     for own in sums:
         total, rest, last = own.places
@@ -69,6 +69,12 @@ def _exactly(query: QueryPlan, layout: QueryPlanes) -> set[int]:
         if measure.exact and isinstance(places, CountPlane | IntegerSumPlanes):
             found.update(places.integers)
     return found
+
+
+def _finite(layout: QueryPlanes) -> set[int]:
+    """The planes whose numbers are floats, and have to be finite."""
+    sums = [places for places in layout.measures if isinstance(places, SumPlanes)]
+    return {place for own in sums if not isinstance(own, IntegerSumPlanes) for place in (own.total, own.count)}
 
 
 def _hopeless(query: QueryPlan, measure: Measure, found: CountPlane | IntegerSumPlanes, planes: Floats) -> Bools:
