@@ -47,6 +47,7 @@ class RowsByQuery:
         self._widths = np.array([len(own) for own in kept.asked], dtype=np.int64)
         self._lengths = np.zeros(self._queries, dtype=np.int64)
         self._rooms = np.zeros(self._queries, dtype=np.int64)
+        self._starts, self._begins = self._rooms, self._rooms  # where an area's rows begin, and its numbers
         self._into = Scattered(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), np.empty(0, dtype))
 
     def add(self, rows: Ints, values: npt.NDArray[Any], done: float) -> None:
@@ -57,58 +58,38 @@ class RowsByQuery:
         if (lengths > self._rooms).any():
             self._make_room(lengths, done)
         end = np.cumsum(self._widths)
-        starts, begins = self._starts()
-        of = ByQuery(
-            self._emitted,
-            self._asked,
-            end - self._widths,
-            end,
-            self._rooms,
-            starts + self._lengths,
-            begins + self._lengths,
-        )
+        places, begins = self._starts + self._lengths, self._begins + self._lengths
+        of = ByQuery(self._emitted, self._asked, end - self._widths, end, self._rooms, places, begins)
         self._scattering(rows, values, of, self._into)
         self._lengths = lengths
 
     def emissions(self) -> tuple[Emissions, ...]:
         """Those of each query. Each plane stands in one piece, which numpy goes through faster."""
-        return tuple(
-            Emissions(groups[:length], windows[:length], planes[:, :length].T)
-            for (groups, windows, planes), length in zip(self._areas(), self._lengths.tolist(), strict=True)
-        )
+        return tuple(map(self._emissions, range(self._queries)))
+
+    def _emissions(self, query: int) -> Emissions:
+        start, begin, length = int(self._starts[query]), int(self._begins[query]), int(self._lengths[query])
+        room, width = int(self._rooms[query]), int(self._widths[query])
+        groups, windows, planes = self._into
+        own = planes[begin : begin + room * width].reshape(width, room)
+        return Emissions(groups[start : start + length], windows[start : start + length], own[:, :length].T)
 
     def _make_room(self, lengths: Ints, done: float) -> None:
         """Larger areas: for all rows to come, if they come as they have so far."""
-        before = self._areas()
+        held = np.flatnonzero(self._lengths).tolist()
+        before = list(map(self._emissions, held))
         if done < 1:
             expected = lengths + CHANCE * np.sqrt(lengths)
             size = float((expected * (self._widths + 2)).sum()) * self._into.planes.itemsize
             more = min(1 / max(done, 1e-9), max(MORE, LARGEST / size))
             lengths = (expected * more).astype(np.int64) + FEW
         self._rooms = np.maximum(self._rooms, lengths)
-        rows, numbers = int(self._rooms.sum()), int((self._rooms * self._widths).sum())
-        self._into = Scattered(
-            np.empty(rows, dtype=np.int64), np.empty(rows, dtype=np.int64), np.empty(numbers, self._into.planes.dtype)
-        )
-        for old, new, length in zip(before, self._areas(), self._lengths.tolist(), strict=True):
-            for column, larger in zip(old, new, strict=True):
-                larger[..., :length] = column[..., :length]
-
-    def _starts(self) -> tuple[Ints, Ints]:
-        """Where the areas of the queries begin: their rows, and their numbers."""
         numbers = self._rooms * self._widths
-        return np.cumsum(self._rooms) - self._rooms, np.cumsum(numbers) - numbers
-
-    def _areas(self) -> list[tuple[Ints, Ints, npt.NDArray[Any]]]:
-        """Those of each query: groups, windows, and planes, one after the other."""
-        groups, windows, planes = self._into
-        starts, begins = self._starts()
-        places = zip(starts.tolist(), begins.tolist(), self._rooms.tolist(), self._widths.tolist(), strict=True)
-        return [
-            (
-                groups[start : start + room],
-                windows[start : start + room],
-                planes[begin : begin + room * width].reshape(width, room),
-            )
-            for start, begin, room, width in places
-        ]
+        self._starts, self._begins = np.cumsum(self._rooms) - self._rooms, np.cumsum(numbers) - numbers
+        rows, dtype = int(self._rooms.sum()), self._into.planes.dtype
+        self._into = Scattered(
+            np.empty(rows, dtype=np.int64), np.empty(rows, dtype=np.int64), np.empty(int(numbers.sum()), dtype)
+        )
+        for query, old in zip(held, before, strict=True):
+            new = self._emissions(query)
+            new.groups[:], new.windows[:], new.planes[:] = old.groups, old.windows, old.planes
