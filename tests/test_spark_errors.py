@@ -15,7 +15,9 @@ OTHER = f"a package on the class path was made for another Spark than this one, 
 SAID = [
     pytest.param(
         "[DATA_SOURCE_NOT_FOUND] Failed to find the data source: delta. Make sure that it is there. SQLSTATE: 42K02",
-        "Failed to find the data source: delta. Make sure that it is there. Run the job with spark-submit --packages " + DELTA,
+        "Failed to find the data source: delta. Make sure that it is there. Run the job with spark-submit --packages "
+        f"{DELTA} --conf spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension"
+        " --conf spark.sql.catalog.spark_catalog=org.apache.spark.sql.delta.catalog.DeltaCatalog",
         id="a source whose package is known",
     ),
     pytest.param(

@@ -8,7 +8,15 @@ from typing import Any, Final
 import pyspark
 from pyspark.errors import PySparkException
 
-__all__ = ["SPARK_ERRORS", "Py4JJavaError", "may_be_of_a_record", "out_of_space", "package_for", "sentence"]
+__all__ = [
+    "SPARK_ERRORS",
+    "Py4JJavaError",
+    "may_be_of_a_record",
+    "out_of_space",
+    "package_for",
+    "sentence",
+    "submit_with",
+]
 
 try:
     from py4j.protocol import Py4JJavaError
@@ -71,6 +79,12 @@ _PACKAGES: Final = {
 }
 
 
+_SETTINGS: Final = {
+    "delta": " --conf spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension"
+    " --conf spark.sql.catalog.spark_catalog=org.apache.spark.sql.delta.catalog.DeltaCatalog"
+}
+"""Without these a package is not enough."""
+
 _DELTA_HAS: Final = (4, 2)
 """The newest line of Spark that Delta had a package for when this was written, as docs/spark.md says."""
 
@@ -86,6 +100,12 @@ def package_for(source: str) -> str | None:
     return (
         f"{of_newest} on Spark {_DELTA_HAS[0]}.{_DELTA_HAS[1]} (when cepc was made Delta had none for {'.'.join(line)})"
     )
+
+
+def submit_with(source: str) -> str | None:
+    """What spark-submit is to be given for a data source that Spark does not have by itself, if that is known."""
+    package = package_for(source)
+    return package and f"--packages {package}{_SETTINGS.get(source.lower(), '')}"
 
 
 def sentence(error: Exception) -> str:
@@ -109,8 +129,8 @@ def sentence(error: Exception) -> str:
         return _of_another_spark(text)
     said = _cause(error, text)
     absent = _ABSENT.search(said)
-    package = package_for(absent[1]) if absent else None
-    return f"{said} Run the job with spark-submit --packages {package}" if package else said
+    given = submit_with(absent[1]) if absent else None
+    return f"{said} Run the job with spark-submit {given}" if given else said
 
 
 def may_be_of_a_record(error: Exception) -> bool:

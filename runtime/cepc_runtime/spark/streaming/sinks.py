@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from ...cheap_dataclass import dataclass
-from ..errors import SPARK_ERRORS, package_for
+from ..errors import SPARK_ERRORS, submit_with
 from ..files import UNFINISHED, Renaming, parted
 from ..schema import JobError
 from ..sinks import as_written, defaults, path_of, show
@@ -134,7 +134,7 @@ def _check_delta(spark: SparkSession) -> None:
     except SPARK_ERRORS as error:
         if "DATA_SOURCE_NOT_FOUND" in str(error):
             raise JobError(
-                f"Spark has no Delta by itself: run the job with spark-submit --packages {package_for('delta')}"
+                f"Spark has no Delta by itself: run the job with spark-submit {submit_with('delta')}"
             ) from error
 
 
