@@ -11,11 +11,25 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 
+import cepc
 from tests import kafka_broker
 from tests.equivalence import ABOUT, same
-from tests.test_stream_job import BAD, EVENTS, expected, progress, put, rows, submit
+from tests.test_stream_job import (
+    BAD,
+    EVENTS,
+    RISES,
+    SCHEMA,
+    STREAM,
+    TWICE,
+    expected,
+    progress,
+    put,
+    rows,
+    submit,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -116,6 +130,30 @@ def test_rows_go_to_a_topic_with_an_id_by_which_repeats_are_known(broker: Broker
     assert len(once) == len(found) - repeated
     for query, table in wanted.items():
         assert same([one["row"] for one in once.values() if one["query"] == query], table.to_pylist(), ABOUT), query
+
+
+def test_a_pattern_of_patterns_has_its_events_from_a_topic_and_its_rows_go_to_one(
+    broker: Broker, tmp_path: Path
+) -> None:
+    program = f"{STREAM}{RISES}STREAM found FROM QUERY rises;\n{TWICE.replace('rises', 'found')}"
+    events = [event | {"kind": "A", "k": "xy"[event["at"] % 5 % 2], "x": 7 * event["at"] % 11} for event in EVENTS]
+    servers = f"kafka.bootstrap.servers={broker.servers}"
+    arguments = (
+        "--checkpoint", str(tmp_path / "c"), "--format", "kafka", "--input", "prices", "--option", servers,
+        "--option", "maxOffsetsPerTrigger=9", "--output", "turns", "--output-format", "kafka", "--output-option", servers,
+    )  # fmt: skip
+    told = 0
+    for part, more in ((events[:25], []), (events[25:], ["--flush"])):
+        broker.produce("prices", [("k", json.dumps(event)) for event in part])
+        ended = submit(tmp_path, *arguments, *more, jars=jars(), program=program)
+        assert ended.returncode == 0, ended.stdout + ended.stderr[-3000:]
+        told += sum(sum(line["out"].values()) for line in progress(ended.stdout))
+    wanted = cepc.compile(program).run(pa.Table.from_pylist(events, schema=SCHEMA))
+    assert min(table.num_rows for table in wanted.values()) > 4
+    found = [json.loads(value) for *_, value in broker.consume("turns", sum(t.num_rows for t in wanted.values()))]
+    assert len({one["id"] for one in found}) == len(found) == told
+    for query, table in wanted.items():
+        assert same([one["row"] for one in found if one["query"] == query], table.to_pylist(), ABOUT), query
 
 
 def test_values_may_be_avro(broker: Broker, tmp_path: Path) -> None:

@@ -70,10 +70,15 @@ AS_STREAM = ("--mode", "stream", "--trigger", "available-now", "--buckets", "2")
 
 
 def submit(
-    folder: Path, *arguments: str, jars: Sequence[Path] = (), conf: Sequence[str] = (), mode: Sequence[str] = AS_STREAM
+    folder: Path,
+    *arguments: str,
+    jars: Sequence[Path] = (),
+    conf: Sequence[str] = (),
+    mode: Sequence[str] = AS_STREAM,
+    program: str = PROGRAM,
 ) -> subprocess.CompletedProcess[str]:
     """The job as a user starts it; spark-submit puts what a job says on standard error on its standard output."""
-    (folder / "job.py").write_text(job_text())
+    (folder / "job.py").write_text(job_text(program))
     command = [
         str(Path(sys.executable).with_name("spark-submit")), "--master", "local[2]", "--conf", "spark.ui.enabled=false",
         "--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.driver.bindAddress=127.0.0.1",
