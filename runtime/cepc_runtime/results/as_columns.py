@@ -128,8 +128,7 @@ class Results:
                 return times_of(start, type_), times_of(end, type_)
             if not isinstance(query.window, Sliding):
                 return pa.nulls(len(windows), type_), pa.nulls(len(windows), type_)
-            begins = query.window.begin(windows)
-            return times_of(begins, type_), times_of(begins + query.window.span, type_)
+            return times_of(query.window.begin(windows), type_), times_of(query.window.end(windows), type_)
         except pa.ArrowInvalid:
             raise WindowEdgeError(query.name, self.stream.time_column, self.time.sql) from None
 
