@@ -62,6 +62,10 @@ class Spot:
         start, end = min(self.at + first, top), min(self.at + (first if last is None else last), top)
         return Span(self.tokens[start].start, self.tokens[end].end, self.source.name)
 
+    def written(self, span: Span) -> str:
+        """What stands there, on one line, with single spaces."""
+        return " ".join(self.source.text[span.start : span.end].split())
+
     @cached_property
     def clause(self) -> str:
         """The clause this stands in: PATTERN, WHERE, …; "" before the first one. A word behind a dot begins none."""

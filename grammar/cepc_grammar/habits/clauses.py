@@ -53,7 +53,7 @@ def select(spot: Spot) -> Diagnostic | None:
     if spot.word(-1) == "SELECT" and (named := _strategy(spot)) is not None:
         strategy, last = named
         span = spot.span(0, last)
-        shown = " ".join(spot.source.text[span.start : span.end].split())
+        shown = spot.written(span)
         return wrong(span, f"`{shown}` is no selection", _SELECT_LABEL, f"write `SELECT {strategy}`", strategy)
     near = nearest(spot.word(), _SELECTIONS) if spot.word(-1) == "SELECT" else None
     if near is not None:

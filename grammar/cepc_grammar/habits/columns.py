@@ -4,10 +4,10 @@ without quotes.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from ..ast import Name
+from ..source import Span
 from ..spelling import name_text, string_text
 from .common import closed_by, shown_text, wrong
 
@@ -82,7 +82,7 @@ def name_of_several_words(spot: Spot) -> Diagnostic | None:
     if spot.word(last) not in _KNOWN:
         return None
     span = spot.span(-2, last - 1)
-    cure = name_text(Name(" ".join(spot.source.text[span.start : span.end].split())))
+    cure = name_text(Name(spot.written(span)))
     label = "a name of several words stands in backquotes"
     return wrong(span, "a name of several words", label, f"write {cure}, in backquotes", cure)
 
@@ -102,7 +102,7 @@ def event_types_without_quotes(spot: Spot) -> Diagnostic | None:
     end = closed_by(spot.tokens, opened)
     if end is None:
         return wrong(spot.span(), "an event type without quotes", "it is a text here", f"write `'{spot.text()}'`")
-    cure = ", ".join(map(_as_text, _listed(spot.tokens[opened + 1 : end])))
+    cure = ", ".join(_as_text(spot, one) for one in _listed(spot.tokens[opened + 1 : end]))
     span = spot.span(opened + 1 - spot.at, end - 1 - spot.at)
     return wrong(span, "event types without quotes", "they are texts here", f"write `IN ({shown_text(cure)})`", cure)
 
@@ -118,10 +118,8 @@ def _listed(tokens: Sequence[RawToken]) -> list[list[RawToken]]:
     return [tokens for tokens in found if tokens]
 
 
-def _as_text(tokens: Sequence[RawToken]) -> str:
-    """One event type as a text: `Big-One` has several tokens, with spaces where they are apart."""
+def _as_text(spot: Spot, tokens: Sequence[RawToken]) -> str:
+    """One event type as a text: `Big-One` has several tokens."""
     if len(tokens) == 1 and tokens[0].kind == "STRING":
         return tokens[0].text
-    pairs = pairwise(tokens)
-    rest = "".join(other.text if one.end == other.start else f" {other.text}" for one, other in pairs)
-    return string_text(tokens[0].text + rest)
+    return string_text(spot.written(Span(tokens[0].start, tokens[-1].end, spot.source.name)))

@@ -161,7 +161,7 @@ def foreign(spot: Spot) -> Diagnostic | None:
         if start is not None:
             last = start + len(word.words.partition(" _")[0].split()) - 1
             span = spot.span(start - spot.at, last - spot.at)
-            shown = shown_text(" ".join(spot.source.text[span.start : span.end].split()))
+            shown = shown_text(spot.written(span))
             return wrong(
                 span, f"`{shown}` cannot stand here", "said in another way here", _cure(spot, word, last), word.instead
             )

@@ -297,7 +297,7 @@ def constraint(spot: Spot) -> Diagnostic | None:
         last = len(words.split()) - 1
         if [spot.word(i) if word != "_" else "_" for i, word in enumerate(words.split())] == words.split():
             span = spot.span(0, last)
-            written = " ".join(spot.source.text[span.start : span.end].split())
+            written = spot.written(span)
             return wrong(span, f"`{written}` cannot stand here", label, f"remove `{written}`", "")
     return None
 

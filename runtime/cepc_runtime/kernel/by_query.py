@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from .planes import KeptPlanes
 
 LARGEST: Final = 1 << 27
-"""Bytes of areas that are made for rows to come, or so many times those of the rows that there are:"""
 MORE: Final = 4.0
+"""Areas made for rows to come have so many bytes at most, or so many times those of the rows that there are."""
 
 CHANCE: Final = 3.0
 FEW: Final = 32
@@ -45,6 +45,7 @@ class RowsByQuery:
         self._emitted = np.array([own.count for own in kept.of], dtype=np.int64)
         self._asked = np.fromiter(chain.from_iterable(kept.asked), dtype=np.int64)
         self._widths = np.array([len(own) for own in kept.asked], dtype=np.int64)
+        self._asked_end = np.cumsum(self._widths)
         self._lengths = np.zeros(self._queries, dtype=np.int64)
         self._rooms = np.zeros(self._queries, dtype=np.int64)
         self._starts, self._begins = self._rooms, self._rooms  # where an area's rows begin, and its numbers
@@ -57,9 +58,9 @@ class RowsByQuery:
         lengths = self._lengths + np.bincount(rows[:, 0], minlength=self._queries)
         if (lengths > self._rooms).any():
             self._make_room(lengths, done)
-        end = np.cumsum(self._widths)
+        first, end = self._asked_end - self._widths, self._asked_end
         places, begins = self._starts + self._lengths, self._begins + self._lengths
-        of = ByQuery(self._emitted, self._asked, end - self._widths, end, self._rooms, places, begins)
+        of = ByQuery(self._emitted, self._asked, first, end, self._rooms, places, begins)
         self._scattering(rows, values, of, self._into)
         self._lengths = lengths
 

@@ -170,7 +170,7 @@ def _added(
     _, rest, last = parts
     error = np.add.reduceat(error, starts)
     for place, part in ((places[1], np.abs(left) + np.abs(rest)), (places[2], np.abs(last))):
-        sizes, units = np.add.reduceat(part, starts), _scale(recount, emissions, place).unit[order]
+        sizes, units = np.add.reduceat(part, starts), _scale(recount, place).unit[emissions.groups[order]]
         exact = (error == 0) & (sizes <= COUNTED * np.minimum.reduceat(units, starts))
         error = np.where(exact, 0.0, error + ROUNDING * (targets.lengths + 2) * sizes)
     return (
@@ -185,16 +185,17 @@ def _errors(recount: Recount, emissions: Emissions, own: DoubleSumPlanes) -> Flo
     counts = emissions.planes[:, own.count]
     inexact, most = np.zeros(len(counts)), counts.max()
     for plane in own.parts:
-        if most <= recount.values.scales[recount.planes.planes[plane - 1].value].most:
+        scale = _scale(recount, plane)
+        if most <= scale.most:
             continue
-        scale = _scale(recount, emissions, plane)
-        inexact += np.where(scale.exact(counts), 0.0, counts * scale.size)
+        of_rows = scale.take(emissions.groups)
+        inexact += np.where(of_rows.exact(counts), 0.0, counts * of_rows.size)
     return inexact * _roundings(recount, emissions) if inexact.any() else inexact
 
 
-def _scale(recount: Recount, emissions: Emissions, plane: int) -> Scale:
-    """Of what each row sums up."""
-    return recount.values.scales[recount.planes.planes[plane - 1].value].take(emissions.groups)
+def _scale(recount: Recount, plane: int) -> Scale:
+    """Of what is summed up in each partition."""
+    return recount.values.scales[recount.planes.planes[plane - 1].value]
 
 
 def _roundings(recount: Recount, emissions: Emissions) -> Floats:
