@@ -57,12 +57,15 @@ def job_from(program: model.CheckedProgram, shared: SharedPlans, sources: Mappin
 
 @dataclass(frozen=True)
 class LoadedJob:
-    """A job as if it were imported: its `build` and `tables`, its streams by name, and those that are read for them."""
+    """A job as if it were imported: its `build` and `tables`, its streams by name, those that are read for them, and all
+    as they run continuously, by name.
+    """
 
     build: Callable[..., dict[str, Any]]
     tables: Callable[..., dict[str, Any]]
     streams: dict[str, Any]
     sources: dict[str, Any]
+    streamed: dict[str, Any]
 
 
 def load(job: GeneratedJob) -> LoadedJob:
@@ -70,4 +73,5 @@ def load(job: GeneratedJob) -> LoadedJob:
     exec(compile(job.text, "<cepc job>", "exec"), namespace)
     whole: Any = namespace["JOB"]
     sources = {one.name: one for stream in reversed(whole.streams) for one in stream.sources if one.query is None}
-    return LoadedJob(whole.build, whole.tables, {stream.name: stream for stream in whole.streams}, sources)
+    streamed = {one.stream.name: one for one in whole.streamed}
+    return LoadedJob(whole.build, whole.tables, {stream.name: stream for stream in whole.streams}, sources, streamed)

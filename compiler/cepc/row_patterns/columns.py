@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cepc_grammar import ast
+from cepc_runtime.plan.row_numbers import ShiftedColumn
 
-from .numbered import NUMBER, NumberedRows, ShiftedColumn, unused
+from .numbered import NUMBER, NumberedRows, unused
 
 if TYPE_CHECKING:
     from cepc_grammar.source import Span

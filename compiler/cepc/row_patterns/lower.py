@@ -9,6 +9,7 @@ from cepc_grammar import ast
 from cepc_grammar.pattern import Or, walk
 from cepc_grammar.sql.syntax import Anchor
 from cepc_runtime.cheap_dataclass import dataclass
+from cepc_runtime.plan.row_numbers import SortColumn
 from cepc_runtime.sql.types import is_orderable
 
 from ..automaton.positions import PatternTooLarge
@@ -17,15 +18,17 @@ from . import build
 from . import messages as say
 from .binding import bound
 from .columns import UsedColumns
+from .coming import length_of_matches
 from .conditions import ConditionWriter
 from .each_row import RowMeasureWriter
 from .edges import at_edges, within
 from .measures import MeasureWriter
 from .naming import names_of
 from .navigation import ClauseScope, RefusedError
-from .numbered import NumberedRows, RowOrder, SortColumn, unused
+from .numbered import NumberedRows, RowOrder, unused
 from .shape import around_nothing, numbered, over_events, places_of, shaped, without_edges
 from .skipping import SkipCheck, skipping
+from .tables import RowsComing
 from .unmatched import check_unmatched, of_matches
 
 if TYPE_CHECKING:
@@ -98,7 +101,10 @@ def _lowered(clause: MatchRecognize, table: RowTable, name: str, problems: list[
         none = unused("no row", frozenset(one.name for one in of_ours.variables))
     where = _conditions(names, of_ours, scope, used, problems)
     where += at_edges(edges, of_ours, none if has_empty else None, used)
-    if clause.within is not None:
+    length: ast.Duration | ast.Unbounded = ast.Unbounded(span)
+    if isinstance(table.rows, RowsComing):
+        length = length_of_matches(clause, order, table.rows)
+    elif clause.within is not None:
         time = order.order[0].column
         where += within(clause.within, clause.order_by[0], time, table.types[time].name, of_ours, used)
     if order.partition:
@@ -118,7 +124,7 @@ def _lowered(clause: MatchRecognize, table: RowTable, name: str, problems: list[
     number = with_hidden(items, "row number", _column(used.number, span)) if clause.rows.every else None
     returns = ast.Return(_apart(items), match=True, each=clause.rows.every, span=span)
     query = ast.Query(
-        ast.Name(name, span), returns, _written(of_ours, none), ast.Unbounded(span), build.conjunction(where),
+        ast.Name(name, span), returns, _written(of_ours, none), length, build.conjunction(where),
         select="CONTIGUOUS", after_match=skip.after, span=span,
     )  # fmt: skip
     in_order = () if number is None else (*_names(returns, len(order.partition)), RESERVED[0], number)

@@ -23,7 +23,7 @@ from ..expressions.messages import article
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from cepc_grammar.sql.syntax import Anchor, CreateTable, FoundClause, RowPattern, RowSkip, RowsPerMatch
+    from cepc_grammar.sql.syntax import Anchor, CreateTable, FoundClause, RowPattern, RowSkip, RowsPerMatch, SortKey
     from cepc_runtime.sql.types import DataType
 
     from ..automaton.positions import PatternTooLarge
@@ -339,6 +339,53 @@ def no_within(span: Span, why: str) -> Diagnostic:
     return Diagnostic(
         "E0952", f"WITHIN {why}", span, "it bounds the time from the first row of a match to the last",
         hint="write `WITHIN INTERVAL '1' HOUR`, say, and let ORDER BY begin with a column of times that ascends",
+    )  # fmt: skip
+
+
+def within_without_length(span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0952", "WITHIN of months or years, over a stream", span, "they have no length of their own",
+        hint="write `WITHIN INTERVAL '30' DAY`, say",
+    )  # fmt: skip
+
+
+def coming_without_watermark(table: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0952", "MATCH_RECOGNIZE over a stream without a watermark", table, "nothing says which rows may still come",
+        hint="give its DataFrame one before it becomes a view: `.withWatermark('at', '30 seconds')`, of the column of"
+        " times that ORDER BY begins with",
+    )  # fmt: skip
+
+
+def order_of_coming(key: SortKey, by: str) -> Diagnostic:
+    return Diagnostic(
+        "E0952", "MATCH_RECOGNIZE over a stream in another order than that of time", key.column.span,
+        f"the stream's watermark is of `{by}`",
+        notes=("rows come in about that order, and are matched when those before them are known",),
+        hint=f"let ORDER BY begin with `{by}`, ascending; more columns may follow",
+    )  # fmt: skip
+
+
+def coming_without_within(span: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0952", "MATCH_RECOGNIZE over a stream without WITHIN", span, "a match could go on for ever",
+        notes=("all rows would be kept, and none would ever be given",),
+        hint="write `WITHIN INTERVAL '1' HOUR`, say, behind PATTERN's `)`",
+    )  # fmt: skip
+
+
+def anchor_of_coming(found: Anchor) -> Diagnostic:
+    return Diagnostic(
+        "E0952", f"`{_SIGNS[found.at]}` over a stream", found.span, "a stream of rows has no first and no last one",
+        hint=f"leave `{_SIGNS[found.at]}` out",
+    )  # fmt: skip
+
+
+def next_of_coming(node: ast.Call) -> Diagnostic:
+    name = node.function.text.upper()
+    return Diagnostic(
+        "E0952", f"{name} over a stream", node.span, "the rows behind one are still to come",
+        hint="let a variable of PATTERN be that row, and ask for its column",
     )  # fmt: skip
 
 

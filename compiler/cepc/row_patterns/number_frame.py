@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .numbered import NumberedRows, ShiftedColumn, SortColumn
+    from cepc_runtime.plan.row_numbers import ShiftedColumn, SortColumn
+
+    from .numbered import NumberedRows
 
 
 def number_frame(frame: Any, rows: NumberedRows) -> Any:
@@ -31,6 +33,22 @@ def number_frame(frame: Any, rows: NumberedRows) -> Any:
         *(F.col(quote_name(column)).alias(column) for column in rows.columns),
         number.alias(rows.number),
         *(value(one).alias(one.name) for one in rows.shifted),
+    )
+
+
+def coming_frame(frame: Any, rows: NumberedRows) -> Any:
+    """The same columns of rows that come as time goes on. What their order decides is still to be known: of that the
+    number has a place and no value yet, and rows before have no column at all.
+    """
+    from pyspark.sql import functions as F  # noqa: N812
+
+    from cepc_runtime.sql.types import quote_name
+
+    types = {field.name: field.dataType for field in frame.schema.fields} | {rows.number: "bigint"}
+    return frame.select(
+        *(F.col(quote_name(column)).alias(column) for column in rows.columns),
+        F.lit(0).cast("bigint").alias(rows.number),
+        *(F.lit(None).cast(types[one.column]).alias(one.name) for one in rows.shifted if one.places > 0),
     )
 
 

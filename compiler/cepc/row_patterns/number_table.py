@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cepc_grammar.sql.syntax import SortKey
+    from cepc_runtime.plan.row_numbers import SortColumn
 
-    from .numbered import NumberedRows, SortColumn
+    from .numbered import NumberedRows
 
 
 def number_table(table: Any, rows: NumberedRows) -> Any:
@@ -43,11 +44,6 @@ def number_table(table: Any, rows: NumberedRows) -> Any:
 
 def sort_key(column: Any, sort: SortColumn | SortKey) -> Any:
     """Whole numbers in the order of the values."""
-    import numpy as np
+    from cepc_runtime.numbers.columns import sorting_numbers
 
-    from cepc_runtime.numbers.columns import ranks
-
-    numbers = ranks(column).numbers  # from 0, of a null -1
-    ordered = -numbers if sort.descending else numbers
-    beyond = len(numbers) + 1
-    return np.where(numbers < 0, -beyond if sort.nulls_first else beyond, ordered)
+    return sorting_numbers(column, sort.descending, sort.nulls_first)

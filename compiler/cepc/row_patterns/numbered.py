@@ -14,23 +14,9 @@ from cepc_runtime.cheap_dataclass import dataclass
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from cepc_runtime.plan.row_numbers import ShiftedColumn, SortColumn
+
 NUMBER: Final = "row"
-
-
-@dataclass(frozen=True, slots=True)
-class SortColumn:
-    column: str
-    descending: bool
-    nulls_first: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ShiftedColumn:
-    """What a column has so many `places` after a row, or before it where they are below 0."""
-
-    name: str
-    column: str
-    places: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,14 +15,15 @@ from cepc_runtime.sql.types import NULL, quote_name
 
 from ..errors import ProgramError
 from ..running.session import is_of_spark, need_pyspark
-from ..running.spark import dataframes
+from ..running.spark import dataframes, streaming_dataframes
 from . import messages as say
+from .coming import numbers_of
 from .navigation import RefusedError
-from .number_frame import number_frame
+from .number_frame import coming_frame, number_frame
 from .program import NamedClause, program_of
 from .results import shown_frame
 from .selecting import not_sorted
-from .tables import RowTable
+from .tables import ROWS_THERE, RowsComing, RowTable
 
 if TYPE_CHECKING:
     from cepc_grammar import ast
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from cepc_runtime.sql.types import DataType
 
 NAME = "<sql>"
+
+_DELAY: Final = "spark.watermarkDelayMs"
+"""What Spark notes of a column that has a watermark."""
 
 _PERMANENT_VIEW: Final = re.compile(
     r"CREATE(\s+OR\s+REPLACE)?\s+VIEW(\s+IF\s+NOT\s+EXISTS)?\s+(?P<name>[^\s(]+)", re.IGNORECASE
@@ -89,6 +93,19 @@ def clause_frames(spark: Any, statement: SqlStatement, source: Source) -> list[A
     if not statement.clauses:
         return []
     named, frames = _over_tables(spark, statement, source)
+    found: dict[str, Any] = {}
+    for coming in (False, True):
+        if own := [clause for clause in named if isinstance(clause.table.rows, RowsComing) == coming]:
+            found |= _answered(spark, statement, source, own, frames)
+    return [found[clause.name] for clause in named]
+
+
+def _answered(
+    spark: Any, statement: SqlStatement, source: Source, named: list[NamedClause], frames: dict[str, Any]
+) -> dict[str, Any]:
+    """A DataFrame by name for each of these clauses, the rows of which are all there, or are all still to come. Raises
+    ProgramError.
+    """
     program = program_of(named, {source.name: source})
     if program.checked.program is None:
         raise ProgramError(program.checked.diagnostics, program.checked.sources)
@@ -97,9 +114,15 @@ def clause_frames(spark: Any, statement: SqlStatement, source: Source) -> list[A
         with suppress(RefusedError):  # Spark says what it knows of other columns
             if unsorted := not_sorted(statement.select, program.clauses[query.name], query):
                 raise ProgramError(unsorted, {source.name: source})
-    events = {name: number_frame(frames[rows.order.table], rows) for name, rows in program.rows.items()}
-    found = dataframes(program.checked.program, program.checked.sources, events, session=spark)
-    return [shown_frame(found[clause.name], program.clauses[clause.name]) for clause in named]
+    checked, sources = program.checked.program, program.checked.sources
+    if any(isinstance(clause.table.rows, RowsComing) for clause in named):
+        events = {name: coming_frame(frames[rows.order.table], rows) for name, rows in program.rows.items()}
+        numbers = {name: numbers_of(rows) for name, rows in program.rows.items()}
+        found = streaming_dataframes(checked, sources, events, numbers, spark)
+    else:
+        events = {name: number_frame(frames[rows.order.table], rows) for name, rows in program.rows.items()}
+        found = dataframes(checked, sources, events, session=spark)
+    return {clause.name: shown_frame(found[clause.name], program.clauses[clause.name]) for clause in named}
 
 
 def _over_tables(spark: Any, statement: SqlStatement, source: Source) -> tuple[list[NamedClause], dict[str, Any]]:
@@ -111,7 +134,7 @@ def _over_tables(spark: Any, statement: SqlStatement, source: Source) -> tuple[l
         try:
             if name not in frames:
                 frames[name] = _table(spark, found, source)
-                tables[name] = _row_table(name, frames[name])
+                tables[name] = _row_table(name, frames[name], found)
         except RefusedError as error:
             problems.append(error.diagnostic)
             continue
@@ -135,7 +158,8 @@ def _table(spark: Any, found: FoundClause, source: Source) -> Any:
     return frame
 
 
-def _row_table(name: str, frame: Any) -> RowTable:
+def _row_table(name: str, frame: Any, found: FoundClause) -> RowTable:
+    """Raises RefusedError where it is a stream that has no watermark."""
     from cepc_runtime.spark.schema import from_spark
 
     types: dict[str, ast.TypeExpr] = {}
@@ -147,7 +171,14 @@ def _row_table(name: str, frame: Any) -> RowTable:
             others[field.name] = field.dataType.simpleString()
         else:
             types[field.name] = written
-    return RowTable(name, types, others)
+    return RowTable(name, types, others, _coming(frame, found) if frame.isStreaming else ROWS_THERE)
+
+
+def _coming(frame: Any, found: FoundClause) -> RowsComing:
+    watermarked = [field.name for field in frame.schema.fields if _DELAY in field.metadata]
+    if not watermarked:
+        raise RefusedError(say.coming_without_watermark(found.table if isinstance(found.table, Span) else found.table.span))
+    return RowsComing(watermarked[0])
 
 
 def _written(type_: DataType) -> ast.TypeExpr | None:

@@ -13,10 +13,12 @@ from ..files.read import ImportReader
 from ..resolve import check
 from ..too_large import too_large
 from . import messages as say
+from .coming import with_rows_before
 from .lower import lower_clause
 from .navigation import RefusedError
 from .numbered import unused
 from .selecting import around, not_sorted
+from .tables import RowsComing, RowsThere
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -85,8 +87,10 @@ def program_of(clauses: Sequence[NamedClause], sources: Mapping[str, Source]) ->
             if clause.select is not None
             for problem in not_sorted(clause.select, lowered[clause.name], checked_queries[clause.name])
         )
+    coming = {name: numbered for name, numbered, table, _ in rows if isinstance(table.rows, RowsComing)}
+    program = None if problems or resolved.program is None else with_rows_before(resolved.program, coming)
     warnings = {(d.code, d.span): d for d in resolved.diagnostics if d.code in OF_VALUES}  # a DEFINE is of many places
-    checked = Checked(None if problems else resolved.program, (*problems, *warnings.values()), sources)
+    checked = Checked(program, (*problems, *warnings.values()), sources)
     return ClauseProgram(checked, lowered, {name: numbered for name, numbered, _, _ in rows})
 
 
@@ -118,11 +122,16 @@ def _aliases(query: ast.Query) -> Iterable[str]:
 
 
 def _stream(name: str, rows: NumberedRows, table: RowTable) -> ast.Stream:
-    """Whose events are the numbered rows, and whose time is the number."""
+    """Whose events are the numbered rows. The number is their time, or where they are still to come the order of those
+    of one time.
+    """
     columns = {column: table.types[column] for column in rows.columns} | {rows.number: _BIGINT}
     columns |= {one.name: columns[one.column] for one in rows.shifted}
+    match table.rows:
+        case RowsThere():
+            time = ast.EventTime(ast.Name(rows.number), "us")
+        case RowsComing(by):
+            time = ast.EventTime(ast.Name(by), order_by=(ast.Name(rows.number),))
     return ast.Stream(
-        ast.Name(name),
-        tuple(ast.Column(ast.Name(column), type_) for column, type_ in columns.items()),
-        ast.EventTime(ast.Name(rows.number), "us"),
+        ast.Name(name), tuple(ast.Column(ast.Name(column), type_) for column, type_ in columns.items()), time
     )

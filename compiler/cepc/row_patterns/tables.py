@@ -1,8 +1,8 @@
-"""Tables that MATCH_RECOGNIZE is over: their columns, found as SQL finds them, in any case."""
+"""Tables that MATCH_RECOGNIZE is over: their columns, found as SQL finds them, in any case, and when their rows come."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from cepc_runtime.cheap_dataclass import dataclass
 
@@ -12,12 +12,30 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class RowsThere:
+    """All rows are there when a clause is answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowsComing:
+    """Rows come as time goes on: the column `by` has a watermark of Spark's, which says how far."""
+
+    by: str
+
+
+WhenRowsCome = RowsThere | RowsComing
+
+ROWS_THERE: Final = RowsThere()
+
+
+@dataclass(frozen=True, slots=True)
 class RowTable:
     """`types` are those of columns that cepc can hold, in their order; `others` how Spark calls those of the rest."""
 
     name: str
     types: dict[str, ast.TypeExpr]
     others: dict[str, str]
+    rows: WhenRowsCome = ROWS_THERE
 
     def column(self, name: ast.Name) -> str | None:
         """The column of that name: in the same case where there are several."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from cepc_grammar.source import Source
+    from cepc_runtime.plan.row_numbers import RowNumbers
     from cepc_runtime.plan.stream import StreamPlan
 
     from .. import model
@@ -63,6 +64,36 @@ def dataframes(
             with with_meaning(session, job.sources.values()):
                 frames = {name: _frame(session, job, name, one) for name, one in given.items() if one is not None}
             return job.build(session, frames, None if queries is None else list(queries))
+    except JobError as error:
+        raise RunError([failed(str(error))], sources) from error
+
+
+def streaming_dataframes(
+    program: model.CheckedProgram,
+    sources: Mapping[str, Source],
+    events: Mapping[str, Any],
+    numbers: Mapping[str, RowNumbers],
+    session: Any,
+) -> dict[str, Any]:
+    """A streaming DataFrame for each query, over those of the streams, which have a watermark and are numbered so.
+
+    The session gets what Spark needs to start any of them. Raises ProgramError and RunError.
+    """
+    from cepc_runtime.spark.schema import JobError, conform
+    from cepc_runtime.spark.settings import with_meaning
+    from cepc_runtime.spark.streaming.frame import settings_of_frames, streaming_rows
+
+    job = load(job_of(program, sources))
+    try:
+        for name, value in settings_of_frames(session).items():
+            session.conf.set(name, value)
+        with with_runtime(session), with_meaning(session, job.sources.values()):
+            given = {name: conform(frame, job.sources[name]) for name, frame in events.items()}
+            return {
+                query: streaming_rows(streamed, query, given[name], numbers[name])
+                for name, streamed in job.streamed.items()
+                for query in streamed.stream.queries
+            }
     except JobError as error:
         raise RunError([failed(str(error))], sources) from error
 

@@ -197,6 +197,14 @@ def ranks(column: Any) -> Ranks:
     return Ranks(numbers, encoded.dictionary.take(pa.array(order)))
 
 
+def sorting_numbers(column: Any, descending: bool, nulls_first: bool) -> Ints:
+    """Whole numbers in the order that SQL's ORDER BY gives the values."""
+    numbers = ranks(column).numbers  # from 0, of a null -1
+    ordered = -numbers if descending else numbers
+    beyond = len(numbers) + 1
+    return np.where(numbers < 0, -beyond if nulls_first else beyond, ordered)
+
+
 def as_places(values: Any, greatest: bool) -> tuple[Floats, Any]:
     """Values as places in a plane of minima, which are negative for the greatest, inf for null; and the values by
     place.

@@ -23,6 +23,7 @@ from .held import Held, Panes
 from .lags import letters_decided, with_lags, without_lags
 from .matches import Advance, Behind, chosen, decided
 from .quiet import still
+from .row_numbers import with_row_numbers
 from .sessions import ended
 from .state import State
 from .ticks import BEGIN, END, before
@@ -171,6 +172,9 @@ class _OfClass:
             reading = read(_empty(plan), plan.stream)
         passed = self._passed(len(reading.ticks))
         final = before(reading.ticks, step.watermark)
+        if self.program.numbers is not None:
+            new = final & ~before(reading.ticks, step.earlier)
+            reading = with_row_numbers(reading, final, new, self.program.numbers)
         if self.program.lags[number]:
             reading = self._lagged(reading, final & ~before(reading.ticks, step.earlier))
         known = reading if final.all() else select(reading, final)

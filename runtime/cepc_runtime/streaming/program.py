@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..parts.classes import Class
     from ..plan.lags import Lag
     from ..plan.positions import Positions
+    from ..plan.row_numbers import RowNumbers
     from ..plan.strategy import PhysicalQuery
     from ..sql.expression import Expression
     from .description import LetterName
@@ -78,6 +79,9 @@ class Program:
 
     left: tuple[Letter, ...] = ()
     """Of letters in words, for each what is left to ask of an event that has it, as soon as it has its LAGs."""
+
+    numbers: RowNumbers | None = None
+    """Where the rows of partitions are numbered, as those of SQL's MATCH_RECOGNIZE are."""
 
     def __post_init__(self) -> None:
         if unbounded := [q.name for q in self.plan.queries if isinstance(q.window, Unbounded)]:

@@ -35,12 +35,14 @@ from .blobs import (
     events_of,
 )
 from .tells import KEPT_BY_SPARK, OF_A_BUCKET, Tells
+from .time import SHIFT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from ...panes.shared_panes import PaneGroup
     from ...parts.classes import Class
+    from ...plan.row_numbers import RowNumbers
     from ...plan.stream import Letter
     from ...streaming.description import LetterName
     from .tells import Aside
@@ -84,10 +86,16 @@ class Answering:
     link: ChainLink = ALONE
     told: int = OF_A_BUCKET
     """Bytes that it tells, at most."""
+    shift: int = SHIFT
+    """From how many milliseconds before 1970 Spark's watermark counts."""
+    numbers: RowNumbers | None = None
+    """How the rows of partitions are numbered, where they are."""
 
     @cached_property
     def program(self) -> Program:
-        return _program(self.plan_text, self.classes, self.letters, self.most, self.panes, self.left)
+        return _program(
+            self.plan_text, self.classes, self.letters, self.most, self.panes, self.left, self.numbers
+        )
 
     @cached_property
     def _tells(self) -> Tells:
@@ -109,6 +117,8 @@ class Answering:
             "left": self.left,
             "link": self.link,
             "told": self.told,
+            "shift": self.shift,
+            "numbers": self.numbers,
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -190,10 +200,11 @@ def _program(
     most: int,
     panes: tuple[PaneGroup, ...],
     left: tuple[Letter, ...],
+    numbers: RowNumbers | None,
 ) -> Program:
     """Once for each worker process, which runs a task of each micro-batch."""
     plan = from_text_of_plan(plan_text)
-    return Program(plan, classes, most=most, letters=letters, panes=panes, left=left)
+    return Program(plan, classes, most=most, letters=letters, panes=panes, left=left, numbers=numbers)
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,8 @@ class Buckets(StatefulProcessor):
 
     def _step(self, key: Any, blobs: Iterable[Blob], times: Any) -> Answer:
         old = self._state.get()
-        watermark = watermark_in_ticks(self._stream, times.getCurrentWatermarkInMs()) - self._behind
+        shown = times.getCurrentWatermarkInMs()
+        watermark = watermark_in_ticks(self._stream, shown, self._answering.shift) - self._behind
         done = self._answering.step(int(key[0]), bytes(old[0]) if old else None, blobs, watermark)
         if done.data is not None:
             self._state.update((done.data,))
@@ -73,7 +74,7 @@ class Buckets(StatefulProcessor):
                 self._handle.deleteTimer(timer)
 
     def _timer(self, due: int) -> int:
-        return timer_for(self._stream, due + self._behind)
+        return timer_for(self._stream, due + self._behind, self._answering.shift)
 
     @property
     def _behind(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from functools import cached_property, reduce
 from operator import and_
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from ...parts.classes import Class
     from ...plan.physical import PhysicalPlan
     from ...plan.query import QueryPlan
+    from ...plan.row_numbers import RowNumbers
     from ...plan.strategy import PhysicalQuery
     from ...plan.stream import Beside, Letter
     from .blobs import Taking
@@ -117,9 +119,27 @@ class Streamed:
 
 
 @dataclass(frozen=True)
+class InJob:
+    """The stream has a watermark of ours, and tells its driver what it finds. An event so many milliseconds `ahead` of
+    the clock is dropped.
+    """
+
+    ahead: int
+
+
+@dataclass(frozen=True)
+class InFrame:
+    """Events come with a watermark of the user's, rows are those of a DataFrame, and `numbers` says how events are
+    numbered.
+    """
+
+    numbers: RowNumbers
+
+
+@dataclass(frozen=True)
 class Continuous:
-    """Some queries of a stream, ready to be run: `buckets` and `ahead` (milliseconds) are the user's. `since` says of
-    those that came to a checkpoint later from which tick on they see events, and `panes` which have panes together.
+    """Some queries of a stream, ready to be run: `buckets` and how it is `run` are the user's. `since` says of those
+    that came to a checkpoint later from which tick on they see events, and `panes` which have panes together.
 
     It is a `link` of a chain, by itself or with those that come after it, `later`, whose events are rows of links
     before, as `taking` says.
@@ -128,7 +148,7 @@ class Continuous:
     streamed: Streamed
     queries: tuple[str, ...]
     buckets: int
-    ahead: int
+    run: InJob | InFrame
     since: tuple[tuple[str, int], ...] = ()
     panes: tuple[PaneGroup, ...] = ()
     link: ChainLink = ALONE
@@ -189,9 +209,13 @@ class Continuous:
         return to_text(self.plan)
 
     def answering(self, aside: Aside = KEPT_BY_SPARK) -> Answering:
-        letters = self.streamed.letters
-        most, told = settings.most(), handed_on(self.buckets)
-        return Answering(self.plan_text, self.classes, letters, most, aside, self.panes, self.left, self.link, told)
+        letters, most = self.streamed.letters, settings.most()
+        found = Answering(self.plan_text, self.classes, letters, most, aside, self.panes, self.left, self.link)
+        match self.run:
+            case InJob():
+                return replace(found, told=handed_on(self.buckets))
+            case InFrame(numbers):
+                return replace(found, told=sys.maxsize, shift=0, numbers=numbers)
 
     def unpacked(self, blobs: DataFrame) -> DataFrame:
         """What of the rows of this link is kept."""
@@ -280,14 +304,19 @@ class Continuous:
         stream, plan = self.streamed.stream, self.plan.stream
         if not stream.members:
             own = _computed(events[stream.name], stream, set_apart)
-            return timed(own, plan, self.streamed.watermark, self.ahead)
+            match self.run:
+                case InJob(ahead):
+                    return timed(own, plan, self.streamed.watermark, ahead)
+                case InFrame():
+                    return own
         parts = []
         for member in stream.members:
             if member.stream.query is not None:
                 continue
             own = _computed(events[member.stream.name], member.stream, set_apart)
             more = [F.col(MALFORMED)] if MALFORMED in own.columns else []
-            parts.append(timed(in_columns_of_all(own, member, *more), plan, member.watermark, self.ahead))
+            assert isinstance(self.run, InJob), "a table is one stream"
+            parts.append(timed(in_columns_of_all(own, member, *more), plan, member.watermark, self.run.ahead))
         return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
 
     def _looked_at(self, events: DataFrame, apart: str | None, dropped: str) -> DataFrame:
@@ -303,7 +332,8 @@ class Continuous:
         known = reduce(and_, (F.col(quote_name(name)).isNotNull() for name in self.streamed.stream.required))
         columns = [quote_name(name) for name, _ in self.plan.stream.given]
         of_type = None if type_ is None else f"CAST({quote_name(type_)} AS STRING)"
-        ahead = F.lit(False) if apart == PASSED else is_ahead()
+        is_told = apart == PASSED or isinstance(self.run, InFrame)
+        ahead = F.lit(False) if is_told else is_ahead()
         others = [] if apart is None else [apart]
         found = found.where(kept | known).select(*columns, ahead.alias(AHEAD), *letter_words(of_type, letters), *others)
         if any(one.letters is None for one in self.classes):  # CONTIGUOUS and LAG look at every event
@@ -391,7 +421,7 @@ def continuous(streamed: Streamed, queries: Collection[str], buckets: int, ahead
                 " event and never give a"
                 f" row; give it a window{rest}"
             )
-    return Continuous(streamed, names, buckets, ahead)
+    return Continuous(streamed, names, buckets, InJob(ahead))
 
 
 def _no_event(stream: str) -> Column:

@@ -47,6 +47,13 @@ OLDEST: Final = (4, 1)
 """The first Spark whose operator for state can do what is needed."""
 
 
+def check_spark() -> None:
+    """Raises JobError."""
+    if tuple(map(int, pyspark.__version__.split(".")[:2])) < OLDEST:
+        oldest = ".".join(map(str, OLDEST))
+        raise JobError(f"a stream needs Spark {oldest} or newer, and this is {pyspark.__version__}: a batch runs here")
+
+
 def start(
     what: Continuous,
     events: Mapping[str, DataFrame],
@@ -138,9 +145,7 @@ def stream(
     JobError, and nothing runs then. Where a flush was cut short, it is finished; with `finish`, which is told, that is
     what was wanted, and no error.
     """
-    if tuple(map(int, pyspark.__version__.split(".")[:2])) < OLDEST:
-        oldest = ".".join(map(str, OLDEST))
-        raise JobError(f"a stream needs Spark {oldest} or newer, and this is {pyspark.__version__}: a batch runs here")
+    check_spark()
     known = [name for one in streams for name in one.stream.queries]
     names = known if queries is None else list(queries)
     if unknown := [name for name in names if name not in known]:

@@ -82,9 +82,11 @@ def _ahead_of_clock(plan: StreamPlan, ahead: int) -> Column:
     return F.expr(f"COALESCE({ticks_sql(plan)} > {apart}, FALSE)")
 
 
-def watermark_in_ticks(plan: StreamPlan, shown: int) -> int:
-    """The first tick that Spark's watermark, in milliseconds of the column shown to it, has not passed."""
-    millis = shown - SHIFT
+def watermark_in_ticks(plan: StreamPlan, shown: int, shift: int = SHIFT) -> int:
+    """The first tick that Spark's watermark has not passed, in milliseconds of a column that counts from so many before
+    1970.
+    """
+    millis = shown - shift
     return millis * 1000 if plan.unit == "us" else -(-millis // MILLISECONDS[plan.unit])
 
 
@@ -105,7 +107,7 @@ def shown(millis: int) -> str:
     return datetime.fromtimestamp(millis / 1000, UTC).isoformat().replace("+00:00", "Z")
 
 
-def timer_for(plan: StreamPlan, tick: int) -> int:
+def timer_for(plan: StreamPlan, tick: int, shift: int = SHIFT) -> int:
     """The smallest watermark of Spark's that is at `tick` or after it."""
     millis = -(-tick // 1000) if plan.unit == "us" else (tick - 1) * MILLISECONDS[plan.unit] + 1
-    return min(millis + SHIFT, (1 << 63) - 1)
+    return min(millis + shift, (1 << 63) - 1)
