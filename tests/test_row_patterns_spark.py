@@ -22,7 +22,8 @@ from .properties import case_numbers
 from .test_row_patterns import TABLE, hashable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -214,6 +215,77 @@ def test_what_is_wrong_with_a_clause_is_said_of_the_text(spark: SparkSession, te
     with pytest.raises(ProgramError) as raised:
         cepc.sql(spark, text)
     assert said in str(raised.value)
+
+
+# ---- streams ---------------------------------------------------------------------------------------------------------
+
+TURNS = """SELECT c.name, v.* FROM {} MATCH_RECOGNIZE (
+  PARTITION BY symbol ORDER BY at, seq DESC
+  MEASURES FIRST(at) AS begun, FIRST(price, 1) AS second, MIN(DOWN.price) AS low, COUNT(*) AS n
+  AFTER MATCH SKIP TO LAST UP
+  PATTERN (STRT DOWN+ UP+) WITHIN INTERVAL '30' MINUTE
+  DEFINE DOWN AS price < PREV(price), UP AS price > PREV(price)
+) AS v JOIN called AS c USING (symbol) WHERE n > 2"""
+TICK = "symbol STRING, at TIMESTAMP, seq INT, price INT"
+
+
+def _ticks(random: Random, count: int) -> list[tuple[str, datetime, int, int]]:
+    """Some of them at one time, some a little out of order."""
+    begin = datetime(2026, 3, 2)
+    found = [
+        (
+            random.choice("xyz"),
+            begin + timedelta(minutes=minute + random.choice((0, 0, -2))),
+            2 * minute + seq,
+            random.randrange(30),
+        )
+        for minute in range(count)
+        for seq in range(random.choice((1, 2)))
+    ]
+    return [*found, ("end", begin + timedelta(days=1), 0, 0)]  # which the watermark needs to pass the others
+
+
+def _coming(spark: SparkSession, folder: Path) -> None:
+    ticks = spark.readStream.schema(TICK).option("maxFilesPerTrigger", 1).parquet(str(folder))
+    ticks.withWatermark("at", "5 minutes").createOrReplaceTempView("coming")
+
+
+def test_over_a_stream_the_rows_are_those_of_a_batch(spark: SparkSession, tmp_path: Path) -> None:
+    """In six micro-batches, by two runs on one checkpoint, with which another clause may not go on."""
+    ticks = _ticks(Random(5), 90)
+    spark.createDataFrame(ticks, TICK).createOrReplaceTempView("there")
+    spark.createDataFrame([(s, s.upper()) for s in "xyz"], "symbol STRING, name STRING").createOrReplaceTempView(
+        "called"
+    )
+    expected = rows(cepc.sql(spark, TURNS.format("there")))
+    for part in range(7):
+        own = ticks[part * len(ticks) // 6 : (part + 1) * len(ticks) // 6] or ticks[-1:]
+        spark.createDataFrame(own, TICK).coalesce(1).write.parquet(str(tmp_path / "all" / str(part)))
+    (tmp_path / "in").mkdir()
+    _coming(spark, tmp_path / "in")
+
+    def go_on_with(parts: Iterable[int], text: str) -> None:
+        for part in parts:
+            (file,) = (tmp_path / "all" / str(part)).glob("*.parquet")
+            file.rename(tmp_path / "in" / file.name)
+        found = cepc.sql(spark, text)
+        assert found.isStreaming
+        writer = found.writeStream.option("checkpointLocation", str(tmp_path / "checkpoint"))
+        writer.trigger(availableNow=True).start(str(tmp_path / "out"), format="parquet").awaitTermination()
+
+    go_on_with(range(3), TURNS.format("coming"))
+    go_on_with(range(3, 6), TURNS.format("coming"))
+    assert Counter(rows(spark.read.parquet(str(tmp_path / "out")))) == Counter(expected)
+    assert len(expected) > 5
+    with pytest.raises(Exception, match="the checkpoint's state is of another program"):
+        go_on_with([6], TURNS.format("coming").replace("UP+", "UP"))
+
+
+def test_a_stream_needs_a_watermark(spark: SparkSession, tmp_path: Path) -> None:
+    spark.readStream.schema(TICK).parquet(str(tmp_path)).createOrReplaceTempView("coming")
+    with pytest.raises(ProgramError) as raised:
+        cepc.sql(spark, TURNS.format("coming"))
+    assert ".withWatermark('at', '30 seconds')" in str(raised.value)
 
 
 @pytest.mark.usefixtures("prices")

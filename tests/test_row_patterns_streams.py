@@ -5,15 +5,16 @@ micro-batches, each of them a restart, and the order of arrival.
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter
+from collections import Counter, defaultdict
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pytest
 
+from cepc.codegen.compiling import job_of, load
 from cepc.errors import RunError
 from cepc.passes.strategy import strategy
 from cepc.planning import plan_program
@@ -21,18 +22,22 @@ from cepc.row_patterns.coming import numbers_of
 from cepc.row_patterns.program import NamedClause, program_of
 from cepc.row_patterns.results import shown_table
 from cepc.row_patterns.tables import RowsComing, table_of
+from cepc_grammar import ast
 from cepc_grammar.source import Source
 from cepc_grammar.sql.parser import parse_sql
-from cepc_runtime.parts.classes import classes_of
+from cepc_runtime.plan.windows import MatchBound
+from cepc_runtime.spark.streaming.blobs import LATE, METRICS, pack
+from cepc_runtime.spark.streaming.query import InFrame, continuous
 from cepc_runtime.sql.types import to_arrow
-from cepc_runtime.streaming.advance import advance
-from cepc_runtime.streaming.program import Program
-from cepc_runtime.streaming.state import State, from_bytes, to_bytes
 from cepc_runtime.streaming.ticks import END
 
 from . import row_pattern_clauses as clauses
 from . import row_pattern_oracle as sql
+from .equivalence import Compiled
 from .test_row_patterns import NOT_THERE, SCHEMA, TABLE, hashable
+from .test_row_patterns import compiled as compiled_of_table
+from .test_stream_operator import BUCKETS, packed
+from .told_rows import told_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -49,39 +54,61 @@ def compiled(text: str) -> tuple[Source, ClauseProgram]:
     source = Source("text.sql", f"{TABLE}SELECT * FROM numbers {text}")
     created, select = parse_sql(source).statements
     assert created.created is not None
-    table = dataclasses.replace(table_of(created.created), rows=RowsComing("at"))
+    table = replace(table_of(created.created), rows=RowsComing("at"))
     return source, program_of([NamedClause("q", select.clauses[0], table)], {source.name: source})
 
 
 class Stream:
-    """A clause over rows that come, the state of which is bytes between two steps."""
+    """A clause over rows that come, as Spark drives the operator: letters are words, and the state of each bucket is
+    bytes between two steps.
+    """
 
     def __init__(self, text: str) -> None:
         self.source, self.clauses = compiled(text)
-        assert self.clauses.checked.program is not None
-        ((self.stream, rows),) = self.clauses.rows.items()
-        (logical,) = plan_program(self.clauses.checked.program).plans
-        plan = strategy(logical, "stream")
-        lagging = [query.name for query in plan.queries] if plan.stream.beside else []
-        self.program = Program(plan, classes_of(plan.queries, lagging=lagging), numbers=numbers_of(rows))
-        self.number, self.made = rows.number, {rows.number, *(one.name for one in rows.shifted)}
-        self.given = plan.stream.given
-        self.data, self.due, self.late = to_bytes(State(), self.program), None, 0
+        program = self.clauses.checked.program
+        assert program is not None
+        ((stream, self.rows),) = self.clauses.rows.items()
+        (logical,) = plan_program(program).plans
+        self.compiled = Compiled(ast.Program(()), program, logical, strategy(logical, "stream"))
+        streamed = load(job_of(program, {self.source.name: self.source})).streamed[stream]
+        self.what = replace(continuous(streamed, ["q"], BUCKETS, 0), run=InFrame(numbers_of(self.rows)))
+        self.answering = self.what.answering()
+        self.states: dict[int, bytes | None] = {}
+        self.dues: dict[int, int | None] = {}
 
     def take(self, rows: list[Row], watermark: int) -> list[tuple[Any, ...]]:
         """The rows of the clause that this gives. Raises RunError."""
-        table = pa.Table.from_pylist(rows, SCHEMA)
-        for name, type_ in self.given:
-            if name in self.made:
-                made = pa.nulls(len(rows), to_arrow(type_))
-                table = table.append_column(name, pc.fill_null(made, 0) if name == self.number else made)
-        table = table.select([name for name, _ in self.given])
-        done = advance(self.program, from_bytes(self.data, self.program), [table], watermark)
-        self.data, self.due = to_bytes(done.state, self.program), done.due
-        self.late += sum(late.events.num_rows for late in done.late)
+        given = packed(self.compiled, self._given(rows), self.what.plan, self.what.classes)
+        blobs: dict[int, list[tuple[int, bytes]]] = defaultdict(list)
+        for batch in pack(given.to_batches()):
+            for bucket, kind, blob in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                blobs[bucket].append((kind, blob))
+        expired = [bucket for bucket, due in self.dues.items() if due is not None and due <= watermark]
+        found: list[tuple[Any, ...]] = []
+        for bucket in dict.fromkeys((*blobs, *expired)):
+            found += self._step(bucket, blobs.get(bucket, []), watermark)
+        return found
+
+    def _step(self, bucket: int, blobs: list[tuple[int, bytes]], watermark: int) -> list[tuple[Any, ...]]:
+        done = self.answering.step(bucket, self.states.get(bucket), blobs, watermark)
+        self.states[bucket], self.dues[bucket] = done.data, done.due
+        told = told_of(done.rows)
+        assert not told.lines(LATE)
         sources = {self.source.name: self.source}
-        shown = [shown_table(table, self.clauses.clauses["q"], sources) for _, table in done.rows]
+        shown = [shown_table(table, self.clauses.clauses["q"], sources) for table in told.tables.get("0", ())]
         return [tuple(map(hashable, row.values())) for table in shown for row in table.to_pylist()]
+
+    def _given(self, rows: list[Row]) -> pa.Table:
+        """The rows with a place for what is made of them."""
+        table = pa.Table.from_pylist(rows, SCHEMA)
+        columns = {}
+        for name, type_ in self.what.plan.stream.given:
+            if name == self.rows.number:
+                columns[name] = pa.array([0] * len(rows), pa.int64())
+            else:
+                is_there = name in table.column_names
+                columns[name] = table.column(name) if is_there else pa.nulls(len(rows), to_arrow(type_))
+        return pa.table(columns)
 
 
 def as_they_come(random: Random, rows: list[Row]) -> Iterator[tuple[list[Row], int]]:
@@ -102,12 +129,12 @@ def streamed(random: Random, text: str, rows: list[Row]) -> list[tuple[Any, ...]
     stream, found = Stream(text), list[tuple[Any, ...]]()
     for part, watermark in as_they_come(random, rows):
         found += stream.take(part, watermark)
-        if stream.due is not None:  # before that, there is nothing to say
-            data, due = stream.data, stream.due
-            assert stream.take([], due - 1) == []
-            stream.data, stream.due = data, due
-    found += stream.take([], END)
-    assert stream.late == 0
+        for bucket, due in stream.dues.items():  # before that, there is nothing to say
+            assert told_of(
+                stream.answering.step(bucket, stream.states[bucket], [], (due or END) - 1).rows
+            ).tables.keys() == {METRICS}
+    for bucket in stream.states:
+        found += stream._step(bucket, [], END)
     return found
 
 
@@ -122,14 +149,16 @@ def without_next(part: Any) -> Any:
     changed = {field.name: without_next(getattr(part, field.name)) for field in dataclasses.fields(part)}
     if isinstance(part, sql.Column):
         changed["places"] = -abs(part.places)
-    return dataclasses.replace(part, **changed)
+    return replace(part, **changed)
 
 
 def coming(random: Random, kind: Callable[[Random], sql.Clause]) -> sql.Clause:
     """Such a clause of rows that come, some of them at one time, which other columns put in order."""
-    order = random.choice([(("t", ""),), (("t", "DESC"),), (("o", "DESC NULLS LAST"), ("t", "")), (("o", ""), ("t", "DESC"))])
+    order = random.choice(
+        [(("t", ""),), (("t", "DESC"),), (("o", "DESC NULLS LAST"), ("t", "")), (("o", ""), ("t", "DESC"))]
+    )
     made = without_next(kind(random))
-    return dataclasses.replace(made, order=(("at", ""), *order), within=random.choice([4, 9, 20, 40, 200]), edges="")
+    return replace(made, order=(("at", ""), *order), within=random.choice([4, 9, 20, 40, 200]), edges="")
 
 
 KINDS: dict[str, Callable[[Random], sql.Clause]] = {
@@ -182,3 +211,54 @@ def test_random_clauses_over_a_stream_have_the_rows_that_sql_says(kind: str, see
     assert count > compared
     assert tied > compared / 4
     assert empty < compared / 2
+
+
+# ---- what is refused -------------------------------------------------------------------------------------------------
+
+HOUR = "WITHIN INTERVAL '1' HOUR"
+REFUSED = [
+    ("ORDER BY at MEASURES 1 AS n PATTERN (A B)", "MATCH_RECOGNIZE (ORDER BY at MEASURES 1 AS n PATTERN (A B))",
+     f"ORDER BY at MEASURES 1 AS n PATTERN (A B) {HOUR}"),
+    (f"ORDER BY t, at MEASURES 1 AS n PATTERN (A B) {HOUR}", "t",
+     f"ORDER BY at, t MEASURES 1 AS n PATTERN (A B) {HOUR}"),
+    (f"ORDER BY at DESC MEASURES 1 AS n PATTERN (A B) {HOUR}", "at",
+     f"ORDER BY at MEASURES 1 AS n PATTERN (A B) {HOUR}"),
+    (f"ORDER BY at MEASURES 1 AS n PATTERN (A B$) {HOUR}", "$",
+     f"ORDER BY at MEASURES 1 AS n PATTERN (A B) {HOUR}"),
+    (f"ORDER BY at MEASURES 1 AS n PATTERN (^A B) {HOUR}", "^",
+     f"ORDER BY at MEASURES 1 AS n PATTERN (A B) {HOUR}"),
+    (f"ORDER BY at MEASURES NEXT(A.a) AS n PATTERN (A B) {HOUR}", "NEXT(A.a)",
+     f"ORDER BY at MEASURES B.a AS n PATTERN (A B) {HOUR}"),
+    (f"ORDER BY at MEASURES 1 AS n PATTERN (A B) {HOUR} DEFINE A AS a < lead(a) + 1", "lead(a)",
+     f"ORDER BY at MEASURES 1 AS n PATTERN (A B) {HOUR} DEFINE B AS LAST(A.a) < B.a + 1"),
+    ("ORDER BY at MEASURES 1 AS n PATTERN (A B) WITHIN INTERVAL '1' MONTH", "INTERVAL '1' MONTH",
+     "ORDER BY at MEASURES 1 AS n PATTERN (A B) WITHIN INTERVAL '30' DAY"),
+    ("ORDER BY at MEASURES 1 AS n PATTERN (A B) WITHIN 5", "5",
+     f"ORDER BY at MEASURES 1 AS n PATTERN (A B) {HOUR}"),
+]  # fmt: skip
+"""A clause, what of it is wrong, and what its cure makes of it."""
+
+
+@pytest.mark.parametrize(("clause", "wrong", "cured"), REFUSED, ids=[clause for clause, _, _ in REFUSED])
+def test_what_a_stream_cannot_answer_is_refused_and_has_a_cure(clause: str, wrong: str, cured: str) -> None:
+    source, program = compiled(f"MATCH_RECOGNIZE ({clause})")
+    (problem,) = program.checked.errors
+    assert (problem.code, source.text[problem.span.start : problem.span.end]) == ("E0952", wrong)
+    assert problem.hint
+    assert compiled(f"MATCH_RECOGNIZE ({cured})")[1].checked.errors == ()
+
+
+def test_rows_of_a_batch_need_no_within_and_may_be_in_any_order() -> None:
+    """What is refused of a stream is not refused of a table."""
+    of_streams = [clause for clause, wrong, _ in REFUSED if wrong not in ("5", "at", "t", "INTERVAL '1' MONTH")]
+    for clause in of_streams:
+        assert compiled_of_table(f"MATCH_RECOGNIZE ({clause})")[1].checked.ok
+    assert len(of_streams) == 5
+
+
+def test_a_length_of_several_units_is_their_sum() -> None:
+    clause = "ORDER BY at MEASURES 1 AS n PATTERN (A B) WITHIN INTERVAL '1 02:30:00' DAY TO SECOND"
+    _, program = compiled(f"MATCH_RECOGNIZE ({clause})")
+    assert program.checked.program is not None
+    (query,) = program.checked.program.queries
+    assert query.window == MatchBound((26 * 60 + 30) * MINUTE)

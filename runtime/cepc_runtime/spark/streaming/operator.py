@@ -20,6 +20,7 @@ from ...results.as_text import as_json, json_object
 from ...streaming.advance import advance, due_of
 from ...streaming.program import Program
 from ...streaming.state import State, from_bytes, to_bytes
+from ...streaming.state_bytes import StateError
 from ...streaming.ticks import END
 from ..events import CLASS
 from ..worker import USER_ERRORS
@@ -128,7 +129,10 @@ class Answering:
 
     def step(self, bucket: int, data: bytes | None, blobs: Iterable[Blob], watermark: int) -> Answer:
         """From the state as bytes, new events and the link's watermark in ticks to what is told, as bytes."""
-        state = State() if data is None else from_bytes(data, self.program)
+        try:
+            state = State() if data is None else from_bytes(data, self.program)
+        except StateError as error:  # a job has looked at its checkpoint before; that of a DataFrame is not ours
+            return Answer(data, [self._tells.error(f"{error}; give it a checkpoint of its own")], None, None)
         was_due = due_of(self.program, state)
         found: dict[int, list[Any]] = {TAKEN: [], EARLY: []}
         dead: list[str] = []
