@@ -247,6 +247,33 @@ def test_rows_are_given_as_soon_as_they_are_known(
     assert [len(rows) for rows in steps(query, *parts)[0]] == expected
 
 
+@pytest.mark.parametrize(
+    ("pattern", "parts", "expected"),
+    [
+        pytest.param("SEQ(A, B+, C)", [("A1 B2 C3", 3), ("", 4), ("A5 B6 C7", 8)], [0, 1, 1],
+            id="the end of a match comes"),
+        pytest.param("SEQ(A, B+)", [("A1 B2 B3", 4), ("C5", 5), ("", 6)], [0, 0, 1], id="a longer match cannot come"),
+        pytest.param("SEQ(A, B+)", [("A1 B2 B3", 99), ("", 100), ("", 101)], [0, 0, 1], id="a longer match may come"),
+        pytest.param("SEQ(A, ANY x*?, C)", [("A1 B2 C3", 4), ("A5 B6", 7), ("C8", 9)], [1, 0, 1],
+            id="a longer match is not preferred"),
+        pytest.param("OR(SEQ(A, B, C), SEQ(A, B))", [("A1 B2", 3), ("B3", 4)], [0, 1], id="the preferred one may come"),
+        pytest.param("SEQ(A, B)", [("A1 B2 A3", 4), ("B4", 5)], [1, 1], id="the next one has begun"),
+        pytest.param("SEQ(A a, B+? b, C c) WHERE a.k = c.k", [("A1 B2 C3", 4)], [1], id="a condition leaves no other way"),
+        pytest.param("SEQ(A a, ANY x*?, C c) WHERE a.k = c.k", [("A1 B2 C3", 4), ("", 100), ("", 101)], [0, 0, 1],
+            id="a condition may leave the next way"),
+        pytest.param("SEQ(A, B)", [("A1 A1 B2", 3), ("", 100), ("", 101)], [0, 0, 0], id="what ties is skipped"),
+        pytest.param("SEQ(A, B, NOT C)", [("A1 B2 D3", 4), ("", 100), ("", 101)], [0, 0, 1], id="what is forbidden may come"),
+    ],
+)  # fmt: skip
+def test_contiguous_rows_are_given_as_soon_as_nothing_preferred_can_come(
+    pattern: str, parts: list[tuple[str, int]], expected: list[int]
+) -> None:
+    pattern, _, where = pattern.partition(" WHERE ")
+    where = f"WHERE {where}" if where else ""
+    query = f"RETURN MATCH * PATTERN {pattern} {where} SELECT CONTIGUOUS AFTER MATCH SKIP PAST LAST EVENT WITHIN 100 s"
+    assert [len(rows) for rows in steps(query, *parts)[0]] == expected
+
+
 @pytest.mark.parametrize("returned", TIED.values(), ids=TIED)
 def test_the_gap_of_a_not_is_looked_at_where_the_event_that_ends_it_ties_with(returned: str) -> None:
     case = tied(returned)

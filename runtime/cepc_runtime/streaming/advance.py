@@ -219,7 +219,7 @@ class _OfClass:
                 (query,), marks = together, passed[q].copy()
                 decision = matched[query.name][1]
                 behind = Behind(passed[q][final], self.quiet.get(q), self.numbered.get(q))
-                found, behind = chosen(known, query, self.program.beginning[q], decision, step, behind)
+                found, behind = chosen(known, plan, query, self.program.beginning[q], decision, step, behind)
                 marks[final], self.quiet = behind.passed, {**self.quiet, q: behind.quiet}
                 self.numbered = {**self.numbered, q: behind.numbered}
                 passed[q] = marks

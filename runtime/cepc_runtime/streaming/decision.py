@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..cheap_dataclass import dataclass
+from ..plan.select import SelectContiguous
 from ..plan.windows import MatchBound, Sessions, Sliding
 from .ticks import before, least
 
@@ -79,13 +80,14 @@ class Decision:
     is `after_last`.
 
     `span` is WITHIN; `looks_back`: an event before the first one may forbid a match. With AFTER MATCH, what a first
-    event leads to is known at `first + after_first`.
+    event leads to is known at `first + after_first`, or before, where it is `foreseen` (`foreseen.py`).
     """
 
     span: int
     after_last: int
     after_first: int
     looks_back: bool
+    foreseen: bool = False
 
     def known(self, first: Ints, last: Ints, watermark: int) -> Bools:
         """Which matches are."""
@@ -109,7 +111,7 @@ class Decision:
     def due(self, ticks: Ints, watermark: int) -> int | None:
         """The next watermark at which a match with one of the events may become known."""
         found = []
-        for after in {self.after_last, self.after_first}:
+        for after in {self.after_last, self.after_first, *((1,) if self.foreseen else ())}:
             first = least(ticks, watermark - after + 1)
             if first is not None:
                 found.append(first + after)
@@ -136,8 +138,20 @@ def decision_of(query: QueryPlan, since: int | None = None) -> Windows | Session
         after_last = max(after_last, negation.within or 0)
     looks_back = _looks_back(query.positions)
     if query.after is not None:  # a longer match may be preferred as long as one can begin with the event
-        return Decision(window.span, after_last, window.span + after_last - 1, looks_back)
+        return Decision(window.span, after_last, window.span + after_last - 1, looks_back, _is_foreseen(query))
     return Decision(window.span, after_last, window.span if to_the_end else after_last, looks_back)
+
+
+def _is_foreseen(query: QueryPlan) -> bool:
+    """Of a query with AFTER MATCH: a match has each event that follows, and nothing forbids it afterwards."""
+    positions = query.positions
+    ways = (*positions.edges, *positions.acceptances)
+    return (
+        isinstance(query.select, SelectContiguous)
+        and not positions.negations
+        and not any(way.guards for way in ways)
+        and not any(edge.tie for edge in positions.edges)
+    )
 
 
 def rows_behind(query: QueryPlan, column: str) -> int | None:

@@ -17,6 +17,7 @@ from ..events.stretch import Means, Stretch
 from ..numbers.columns import codes, combine_codes
 from ..plan.after import SkipFor, SkipPastLast, SkipTo
 from ..plan.query import numbers_matches
+from .foreseen import foreseen
 from .numbered import added, so_far
 from .program import FREE, ROW, SO_FAR
 from .quiet import joined, silenced, silences, still
@@ -78,15 +79,24 @@ class Behind:
 
 
 def chosen(
-    final: Reading, query: PhysicalQuery, beginning: PhysicalPlan, decision: Decision, step: Advance, behind: Behind
+    final: Reading,
+    plan: PhysicalPlan,
+    query: PhysicalQuery,
+    beginning: PhysicalPlan,
+    decision: Decision,
+    step: Advance,
+    behind: Behind,
 ) -> tuple[list[Any], Behind]:
-    """The same for a query with AFTER MATCH, and how far it has gone then.
+    """The same for a query of the plan with AFTER MATCH, and how far it has gone then.
 
     `beginning` is `Program.beginning` of the query.
     """
     passed = behind.passed | silenced(final, query.partition, behind.quiet)
     quiet = still(behind.quiet, step.watermark)
     free = ~passed & before(final.ticks, step.watermark - decision.after_first + 1)
+    if decision.foreseen:
+        waiting, new = ~passed & ~free, ~before(final.ticks, step.earlier)
+        free |= foreseen(final, plan.stream, plan.letters, query, waiting, new)
     concerned = np.flatnonzero(_partitions_of(final, query, free))
     if not len(concerned):
         return [], Behind(passed, quiet, behind.numbered)

@@ -1,5 +1,5 @@
-"""The numbers of rows in their partitions, in a stream: a row has its own when the watermark has passed it, for what may
-still come is later, or late.
+"""The numbers of rows in their partitions, in a stream: a row has its own when the watermark has passed it, for what
+may still come is later, or late.
 
 No partition is remembered for them. Numbers go on from the last row that is held, and begin anew where none is: they
 say which of two rows is before the other, and how many lie between, and no match has rows that are held and rows that

@@ -1,5 +1,5 @@
-"""A query's rows as a streaming DataFrame, over one that has a watermark: what it is written to is the user's affair, and
-so are the checkpoint and what is late.
+"""A query's rows as a streaming DataFrame, over one that has a watermark: what it is written to is the user's affair,
+and so are the checkpoint and what is late.
 """
 
 from __future__ import annotations
