@@ -49,7 +49,7 @@ from cepc_runtime.parts.classes import classes_of
 from cepc_runtime.spark.streaming import how_written
 from cepc_runtime.spark.streaming.chain import chained
 from cepc_runtime.spark.streaming.operator import Answer, Answering
-from cepc_runtime.spark.streaming.query import Continuous, settings_of_stream
+from cepc_runtime.spark.streaming.query import Continuous, InJob, settings_of_stream
 from cepc_runtime.spark.streaming.running import wait
 from cepc_runtime.spark.streaming.sinks import AtOnce, Directories
 from cepc_runtime.spark.streaming.spread import cores_of, usual_buckets
@@ -103,7 +103,7 @@ def streamed(text: str) -> list[Streamed]:
 def whole(text: str, buckets: int, kind: type[Continuous]) -> Continuous:
     made = streamed(text)
     if kind is not Continuous:
-        return kind(made[0], made[0].stream.queries, buckets, AHEAD)
+        return kind(made[0], made[0].stream.queries, buckets, InJob(AHEAD))
     names = [name for one in made for name in one.stream.queries]
     return chained(made, names, names, buckets, AHEAD)
 

@@ -281,6 +281,26 @@ def test_over_a_stream_the_rows_are_those_of_a_batch(spark: SparkSession, tmp_pa
         go_on_with([6], TURNS.format("coming").replace("UP+", "UP"))
 
 
+def test_a_stream_is_begun_by_what_it_is_written_to(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A cell shows no rows of it; and it stands in a view as any clause does."""
+    interactiveshell = pytest.importorskip("IPython.core.interactiveshell", reason="IPython is not installed")
+    _coming(spark, tmp_path)
+    spark.createDataFrame([], "symbol STRING, name STRING").createOrReplaceTempView("called")
+    shell = interactiveshell.InteractiveShell()
+    shell.run_line_magic("load_ext", "cepc")
+    shell.user_ns["spark"] = spark
+    assert shell.run_cell_magic("cepsql", "turns", TURNS.format("coming")) is None
+    assert "`turns.writeStream` begins it" in capsys.readouterr().out
+    assert shell.user_ns["turns"].isStreaming
+    assert shell.run_cell_magic("cepsql", "", TURNS.format("coming")) is None
+    assert "a name behind %%cepsql gets its DataFrame" in capsys.readouterr().out
+    shell.reset()
+    cepc.sql(spark, f"CREATE OR REPLACE TEMPORARY VIEW turns AS {TURNS.format('coming')}")
+    assert spark.table("turns").isStreaming
+
+
 def test_a_stream_needs_a_watermark(spark: SparkSession, tmp_path: Path) -> None:
     spark.readStream.schema(TICK).parquet(str(tmp_path)).createOrReplaceTempView("coming")
     with pytest.raises(ProgramError) as raised:

@@ -57,8 +57,8 @@ def job_from(program: model.CheckedProgram, shared: SharedPlans, sources: Mappin
 
 @dataclass(frozen=True)
 class LoadedJob:
-    """A job as if it were imported: its `build` and `tables`, its streams by name, those that are read for them, and all
-    as they run continuously, by name.
+    """A job as if it were imported: its `build` and `tables`, its streams by name, those that are read for them, and
+    all as they run continuously, by name.
     """
 
     build: Callable[..., dict[str, Any]]

@@ -67,5 +67,11 @@ def _run(name: str, cell: str, variables: dict[str, Any]) -> SqlOutput | None:
     frame = run_sql(variables.get("spark") or session_of(()), cell)
     if name:
         variables[name] = frame
+    if frame.isStreaming:
+        cure = (
+            f"`{name}.writeStream`" if name else "a name behind %%cepsql gets its DataFrame, and `.writeStream` of that"
+        )
+        print(f"the rows of a stream are shown by what it is written to: {cure} begins it")
+        return None
     first = table_from(frame.limit(AT_MOST + 1))
     return SqlOutput(first_rows(first), first.num_rows > AT_MOST)

@@ -177,7 +177,9 @@ def _row_table(name: str, frame: Any, found: FoundClause) -> RowTable:
 def _coming(frame: Any, found: FoundClause) -> RowsComing:
     watermarked = [field.name for field in frame.schema.fields if _DELAY in field.metadata]
     if not watermarked:
-        raise RefusedError(say.coming_without_watermark(found.table if isinstance(found.table, Span) else found.table.span))
+        raise RefusedError(
+            say.coming_without_watermark(found.table if isinstance(found.table, Span) else found.table.span)
+        )
     return RowsComing(watermarked[0])
 
 

@@ -145,12 +145,11 @@ def decision_of(query: QueryPlan, since: int | None = None) -> Windows | Session
 def _is_foreseen(query: QueryPlan) -> bool:
     """Of a query with AFTER MATCH: a match has each event that follows, and nothing forbids it afterwards."""
     positions = query.positions
-    ways = (*positions.edges, *positions.acceptances)
     return (
         isinstance(query.select, SelectContiguous)
         and not positions.negations
-        and not any(way.guards for way in ways)
-        and not any(edge.tie for edge in positions.edges)
+        and not any(end.guards for end in positions.acceptances)
+        and not any(edge.guards or edge.tie for edge in positions.edges)
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from ..rows import FAILED, Packing, layout_of, no_error, row_schema, table_of
+from ..schema import JobError
 from .blobs import contents
 from .operator import ALONE
 from .python_path import with_archive
@@ -31,6 +32,10 @@ BUCKETS: Final = ON_CLUSTER
 def settings_of_frames(spark: SparkSession) -> dict[str, str]:
     """What a session needs when one of them is started. Raises JobError."""
     check_spark()
+    if not hasattr(spark, "_jvm"):
+        raise JobError(
+            "a stream needs a session of Spark in this process, and not Spark Connect: begin one without `remote`"
+        )
     return settings_of_stream(spark, BUCKETS)
 
 

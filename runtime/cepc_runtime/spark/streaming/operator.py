@@ -94,9 +94,7 @@ class Answering:
 
     @cached_property
     def program(self) -> Program:
-        return _program(
-            self.plan_text, self.classes, self.letters, self.most, self.panes, self.left, self.numbers
-        )
+        return _program(self.plan_text, self.classes, self.letters, self.most, self.panes, self.left, self.numbers)
 
     @cached_property
     def _tells(self) -> Tells:
