@@ -1,4 +1,4 @@
-"""Tables that MATCH_RECOGNIZE is over: their columns, found as SQL finds them, in any case; and when their rows come."""
+"""Tables that MATCH_RECOGNIZE is over: columns, found as SQL finds them, in any case, and when rows come."""
 
 from __future__ import annotations
 
