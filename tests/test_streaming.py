@@ -257,6 +257,7 @@ def test_rows_are_given_as_soon_as_they_are_known(
         pytest.param("SEQ(A, ANY*? x, C)", [("A1 B2 C3", 4), ("A5 B6", 7), ("C8", 9)], [1, 0, 1],
             id="a longer match is not preferred"),
         pytest.param("OR(SEQ(A, B, C), SEQ(A, B))", [("A1 B2", 3), ("B3", 4)], [0, 1], id="the preferred one may come"),
+        pytest.param("SEQ(A, B+?)", [("A1 B2", 3)], [1], id="the end is preferred"),
         pytest.param("SEQ(A, B)", [("A1 B2 A3", 4), ("B4", 5)], [1, 1], id="the next one has begun"),
         pytest.param("SEQ(A a, B+? b, C c) WHERE a.k = c.k", [("A1 B2 C3", 4)], [1], id="a condition leaves no other way"),
         pytest.param("SEQ(A a, ANY*? x, C c) WHERE a.k = c.k", [("A1 B2 C3", 4), ("", 100), ("", 101)], [0, 0, 1],
@@ -272,6 +273,12 @@ def test_contiguous_rows_are_given_as_soon_as_nothing_preferred_can_come(
     where = f"WHERE {where}" if where else ""
     query = f"RETURN MATCH * PATTERN {pattern} {where} SELECT CONTIGUOUS AFTER MATCH SKIP PAST LAST EVENT WITHIN 100 s"
     assert [len(rows) for rows in steps(query, *parts)[0]] == expected
+
+
+def test_a_bucket_is_due_when_an_event_is_known_with_which_it_may_be_decided_what_comes() -> None:
+    query = "RETURN MATCH * PATTERN SEQ(A, B+, C) SELECT {} AFTER MATCH SKIP PAST LAST EVENT WITHIN 100 s"
+    dues = {select: steps(query.format(select), ("A1 B2 C3", 3))[1].due for select in ("CONTIGUOUS", "NEXT")}
+    assert dues == {"CONTIGUOUS": 4, "NEXT": 101}
 
 
 @pytest.mark.parametrize("returned", TIED.values(), ids=TIED)

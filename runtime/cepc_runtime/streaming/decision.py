@@ -148,8 +148,7 @@ def _is_foreseen(query: QueryPlan) -> bool:
     return (
         isinstance(query.select, SelectContiguous)
         and not positions.negations
-        and not any(end.guards for end in positions.acceptances)
-        and not any(edge.guards or edge.tie for edge in positions.edges)
+        and not any(edge.tie for edge in positions.edges)
     )
 
 
