@@ -111,7 +111,7 @@ class Decision:
     def due(self, ticks: Ints, watermark: int) -> int | None:
         """The next watermark at which a match with one of the events may become known."""
         found = []
-        for after in {self.after_last, self.after_first, *((1,) if self.foreseen else ())}:
+        for after in {self.after_last, self.after_first}:
             first = least(ticks, watermark - after + 1)
             if first is not None:
                 found.append(first + after)
