@@ -19,6 +19,7 @@ from ..sql.types import to_arrow
 from .decision import Decision, Windows
 from .description import words
 from .folding import Fold, Known, reads
+from .foreseen import still_needed
 from .held import Held, Panes
 from .lags import letters_decided, with_lags, without_lags
 from .matches import Advance, Behind, chosen, decided
@@ -196,6 +197,8 @@ class _OfClass:
         kept |= going_on
         if self.program.lags[number]:
             kept |= ~final  # for those that follow, also between windows
+        if self.program.only_foreseen[number]:
+            kept &= still_needed(reading, self.program.classes[number].keys, passed.values())
         self.held = _held(reading, passed, kept)
 
     def _lagged(self, reading: Reading, new: Bools) -> Reading:

@@ -23,7 +23,7 @@ from ..numbers.columns import dense_rows, ranks
 from ..numbers.sorting import order_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from ..events.grouped import Reading
     from ..numbers.columns import Bools
@@ -73,6 +73,22 @@ def foreseen(
                 break
         found[order[first:is_open]] = True
     return found & waiting
+
+
+def still_needed(events: Reading, partition: Sequence[str], passed: Iterable[Bools]) -> Bools:
+    """The events that are not before the first of their partition with which a match may begin, of some query; `passed`
+    says for each of them with which none does any more.
+    """
+    groups, count = np.zeros(len(events.ticks), dtype=np.int64), 1
+    if partition:
+        groups, first_of_each = dense_rows([events.table.column(name) for name in partition])
+        count = len(first_of_each)
+    found = np.zeros(len(events.ticks), dtype=np.bool_)
+    for mark in passed:
+        first, waiting = np.full(count, np.iinfo(np.int64).max), ~mark
+        np.minimum.at(first, groups[waiting], events.ticks[waiting])
+        found |= events.ticks >= first[groups]
+    return found
 
 
 @dataclass(frozen=True)

@@ -94,6 +94,15 @@ class Program:
         return tuple(decision_of(query, since.get(n)) for n, query in enumerate(self.plan.queries))
 
     @cached_property
+    def only_foreseen(self) -> tuple[bool, ...]:
+        """For each class, whether its queries need no event before the first with which a match may still begin."""
+        decisions = self.decisions
+        return tuple(
+            all(isinstance(d, Decision) and d.foreseen for d in (decisions[q] for q in one.queries))
+            for one in self.classes
+        )
+
+    @cached_property
     def beginning(self) -> dict[int, PhysicalPlan]:
         """For each query with AFTER MATCH a plan of it alone, in which a match begins only with events where the column
         FREE, which its events have besides, is true; another says their ROW, and one how many matches their partition
