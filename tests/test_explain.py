@@ -215,6 +215,9 @@ KEPT = [
         "an event takes 41 bytes at most, and is kept 10 minutes",
         "after a match its partition is remembered for 2 hours, in 8 bytes at most",
     ]),
+    ("RETURN a.x AS x PATTERN SEQ(A a, B) SELECT CONTIGUOUS AFTER MATCH SKIP PAST LAST EVENT WITHIN 10 min", [
+        "an event takes 41 bytes at most, and is kept 10 minutes, or until it is known that no match has it",
+    ]),
     ("RETURN COUNT(*) PATTERN SEQ(A, B) WITHIN UNBOUNDED", ["cannot be one, for its window has no end"]),
     ("RETURN COUNT(*) PATTERN A WHERE LEAD(A.x) > 1 WITHIN 10 min", ["cannot be one, for it has LEAD"]),
     ("RETURN a.x AS x PATTERN SEQ(A a, B b) WHERE b.x > LAG(b.x, 3) WITHIN 10 min", [

@@ -275,6 +275,18 @@ def test_contiguous_rows_are_given_as_soon_as_nothing_preferred_can_come(
     assert [len(rows) for rows in steps(query, *parts)[0]] == expected
 
 
+def test_events_are_gone_with_which_no_match_may_begin_any_more() -> None:
+    """Where that is known before WITHIN is over, of all queries of a class."""
+    match = "PATTERN SEQ(A, B+, C) {} AFTER MATCH SKIP PAST LAST EVENT WITHIN 100 s"
+    query = f"RETURN MATCH * {match.format('SELECT CONTIGUOUS')}"
+    held = [steps(query, *parts)[1].state.events for parts in (
+        [("A1 B2 C3 D4", 5)], [("A1 B2 B3", 4)], [("A1 B2 C3", 4), ("D5 A6 B7", 8), ("B8", 9)], [("A1 D2 A3", 2)],
+    )]  # fmt: skip
+    assert held == [0, 3, 3, 3]
+    beside = f"{query};\nQUERY p RETURN MATCH * {match.format('SELECT NEXT')}"
+    assert steps(beside, ("A1 B2 C3 D4", 5))[1].state.events == 4
+
+
 def test_a_bucket_is_due_when_the_event_is_known_that_may_decide_what_comes() -> None:
     query = "RETURN MATCH * PATTERN SEQ(A, B+, C) SELECT CONTIGUOUS AFTER MATCH SKIP PAST LAST EVENT WITHIN 100 s"
     assert [steps(query, ("A1 B2 C3", watermark))[1].due for watermark in (1, 3)] == [2, 4]

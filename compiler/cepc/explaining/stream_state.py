@@ -52,7 +52,8 @@ def stream_state(size: QuerySize | None, query: QueryPlan, stream: model.Stream,
         over = f"kept until its session is over, {held} after the last one of it"
         yield f"an event takes {size.event} bytes at most, and is {over}"
     else:
-        yield f"an event takes {size.event} bytes at most, and is kept {held}"
+        sooner = ", or until it is known that no match has it" if size.foreseen else ""
+        yield f"an event takes {size.event} bytes at most, and is kept {held}{sooner}"
     if size.silence is not None:
         yield (
             f"after a match its partition is remembered for {duration(size.silence.length, stream)},"

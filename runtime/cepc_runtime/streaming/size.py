@@ -64,7 +64,7 @@ class QuerySize:
     gone at the latest when the watermark is `held` ticks after it; `windows` says in how many open windows of an
     aggregate query it stands. With MATCH_NUMBER(), each partition that had a match takes `numbered` bytes for good.
     Of a `session` an event is held until it is over, which is `held` ticks after its last event. With LAG, each
-    partition takes `lags` bytes for good.
+    partition takes `lags` bytes for good. Where it is `foreseen` that no match has an event, it is gone before.
     """
 
     query: str
@@ -76,6 +76,7 @@ class QuerySize:
     numbered: int | None = None
     session: bool = False
     lags: int | None = None
+    foreseen: bool = False
 
 
 def state_size(plan: PhysicalPlan) -> tuple[QuerySize, ...]:
@@ -120,7 +121,8 @@ def _size(query: PhysicalQuery, event: int, pane: PaneSize | None, types: Mappin
         if isinstance(query.after, SkipFor):
             silence = Silence(query.after.ticks, partition)
         numbered = partition if numbers_matches(query) else None
-        return QuerySize(query.name, event, 1 - decision.needed_from(0), None, None, silence, numbered)
+        held, foreseen = 1 - decision.needed_from(0), decision.foreseen
+        return QuerySize(query.name, event, held, None, None, silence, numbered, foreseen=foreseen)
     return QuerySize(query.name, event, decision.window.span, decision.window.open_at_once, pane)
 
 
