@@ -27,7 +27,7 @@ from cepc_grammar.source import Source
 from cepc_grammar.sql.parser import parse_sql
 from cepc_runtime.plan.windows import MatchBound
 from cepc_runtime.spark.streaming.blobs import LATE, METRICS, pack
-from cepc_runtime.spark.streaming.query import InFrame, continuous
+from cepc_runtime.spark.streaming.query import OverTable, continuous
 from cepc_runtime.sql.types import to_arrow
 from cepc_runtime.streaming.ticks import END
 
@@ -73,7 +73,7 @@ class Stream:
         (logical,) = plan_program(program).plans
         self.compiled = Compiled(ast.Program(()), program, logical, strategy(logical, "stream"))
         streamed = load(job_of(program, {self.source.name: self.source})).streamed[stream]
-        self.what = replace(continuous(streamed, ["q"], BUCKETS, 0), run=InFrame(numbers_of(self.rows)))
+        self.what = replace(continuous(streamed, ["q"], BUCKETS, 0), run=OverTable(numbers_of(self.rows)))
         self.answering = self.what.answering()
         self.states: dict[int, bytes | None] = {}
         self.dues: dict[int, int | None] = {}

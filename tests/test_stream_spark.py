@@ -733,6 +733,46 @@ def test_a_stream_reads_a_directory(spark: SparkSession, tmp_path: Path) -> None
         read_stream(spark, streamed(PROGRAM).stream, "parquet", str(tmp_path / "in" / "0.parquet"), {})
 
 
+ALARMS = """QUERY bursts RETURN MATCH driver, COUNT(t) AS travels PATTERN Travel{2,} t WHERE [driver]
+  SELECT CONTIGUOUS AFTER MATCH SKIP PAST LAST EVENT WITHIN 40 SECONDS;
+STREAM bursting FROM QUERY bursts;
+QUERY again RETURN MATCH driver, b.travels AS first, c.travels AS second PATTERN SEQ(bursting b, bursting c)
+  WHERE [driver] WITHIN 5 MINUTES;
+"""
+
+
+@pytest.mark.long
+def test_over_a_streaming_dataframe_the_rows_of_queries_are_some(spark: SparkSession, tmp_path: Path) -> None:
+    """Also of a query over the rows of another; each with a checkpoint of its own, on which it is begun twice."""
+    rows = [*events(), {**dict.fromkeys(SCHEMA.names), "at": START + timedelta(hours=5), "kind": "Cancel"}]
+    compiled = cepc.compile(PROGRAM + ALARMS)
+    asked = ["counted", "steps", "again"]
+    expected = compiled.run(pa.Table.from_pylist(rows, SCHEMA), asked)
+    stream = spark.readStream.schema(streamed(PROGRAM).stream.schema).option("maxFilesPerTrigger", 1)
+    for number, (start, end) in enumerate(((0, 400), (400, 700), (700, 901))):
+        put(tmp_path / "in", number, rows[start:end])
+        if number == 1:  # the second time there are two
+            continue
+        for name, frame in compiled.spark(stream.parquet(str(tmp_path / "in")), asked).items():
+            writer = frame.writeStream.option("checkpointLocation", str(tmp_path / "c" / name))
+            writer.trigger(availableNow=True).start(str(tmp_path / name), format="parquet").awaitTermination()
+    for name in asked:
+        found = pq.read_table(tmp_path / name).cast(expected[name].schema).to_pylist()
+        assert same(found, expected[name].to_pylist(), ABOUT), name
+        assert len(found) > 20, name
+
+
+def test_streaming_and_other_dataframes_are_not_mixed(spark: SparkSession, tmp_path: Path) -> None:
+    put(tmp_path / "in", 0, events()[:1])
+    compiled = cepc.compile("""STREAM a (at TIMESTAMP) EVENT TIME at; STREAM b (at TIMESTAMP) EVENT TIME at;
+        QUERY q RETURN COUNT(*) AS n PATTERN SEQ(a, b) WITHIN 1 MINUTE;""")
+    batch = spark.read.schema("at TIMESTAMP").parquet(str(tmp_path / "in"))
+    stream = spark.readStream.schema("at TIMESTAMP").parquet(str(tmp_path / "in"))
+    assert all(frame.isStreaming for frame in compiled.spark({"a": stream, "b": stream}).values())
+    with pytest.raises(cepc.RunError, match=r"the events of stream b are not streaming: read them by spark.readStream"):
+        compiled.spark({"a": stream, "b": batch})
+
+
 def test_events_of_a_batch_are_no_stream(spark: SparkSession, tmp_path: Path) -> None:
     put(tmp_path / "in", 0, events()[:1])
     with pytest.raises(JobError, match=r"the events of stream rides are not streaming: read them by spark.readStream"):

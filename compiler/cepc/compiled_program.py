@@ -102,8 +102,8 @@ class Compiled:
 
         `events` are a DataFrame, the name of a table, or a path of files; a mapping from the names of streams to these;
         None, or the session, reads what the streams say by FROM. All queries are answered by one read of the events,
-        whichever is asked for first. `session` is that of the events, or the active one, or a new one. Raises
-        ProgramError and RunError.
+        whichever is asked for first. Over a streaming DataFrame those of queries are streaming, each by itself.
+        `session` is that of the events, or the active one, or a new one. Raises ProgramError and RunError.
         """
         from .running.spark import dataframes
 

@@ -46,7 +46,7 @@ def dataframes(
     queries: Iterable[str] | None = None,
     session: Any = None,
 ) -> dict[str, Any]:
-    """A DataFrame for each query, lazily. `events` are as for `Compiled.spark`.
+    """A DataFrame for each query, lazily, or a streaming one. `events` are as for `Compiled.spark`.
 
     Raises ProgramError, and RunError where the events are not what they should be.
     """
@@ -63,9 +63,39 @@ def dataframes(
         with with_runtime(session):
             with with_meaning(session, job.sources.values()):
                 frames = {name: _frame(session, job, name, one) for name, one in given.items() if one is not None}
-            return job.build(session, frames, None if queries is None else list(queries))
+            names = None if queries is None else list(queries)
+            if any(frame.isStreaming for frame in frames.values()):
+                return _streaming(session, job, frames, names)
+            return job.build(session, frames, names)
     except JobError as error:
         raise RunError([failed(str(error))], sources) from error
+
+
+def _streaming(session: Any, job: LoadedJob, given: Mapping[str, Any], queries: Sequence[str] | None) -> dict[str, Any]:
+    """A streaming DataFrame for each query. Raises JobError."""
+    from cepc_runtime.spark.schema import JobError
+    from cepc_runtime.spark.settings import with_meaning
+    from cepc_runtime.spark.streaming.frame import rows_in_frame
+    from cepc_runtime.spark.streaming.starting import refuse_batches
+
+    refuse_batches(given)
+    _set_for_streams(session)
+    streams = list(job.streamed.values())
+    known = [query for one in streams for query in one.stream.queries]
+    if unknown := [query for query in queries or () if query not in known]:
+        raise JobError(f"there is no query {unknown[0]}; there are {', '.join(known)}")
+    with with_meaning(session, job.sources.values()):
+        return {
+            query: rows_in_frame(session, streams, query, given) for query in (known if queries is None else queries)
+        }
+
+
+def _set_for_streams(session: Any) -> None:
+    """The session gets what Spark needs to start a stream."""
+    from cepc_runtime.spark.streaming.frame import settings_of_frames
+
+    for name, value in settings_of_frames(session).items():
+        session.conf.set(name, value)
 
 
 def streaming_dataframes(
@@ -81,16 +111,15 @@ def streaming_dataframes(
     """
     from cepc_runtime.spark.schema import JobError, conform
     from cepc_runtime.spark.settings import with_meaning
-    from cepc_runtime.spark.streaming.frame import settings_of_frames, streaming_rows
+    from cepc_runtime.spark.streaming.frame import rows_over_table
 
     job = load(job_of(program, sources))
     try:
-        for name, value in settings_of_frames(session).items():
-            session.conf.set(name, value)
+        _set_for_streams(session)
         with with_runtime(session), with_meaning(session, job.sources.values()):
             given = {name: conform(frame, job.sources[name]) for name, frame in events.items()}
             return {
-                query: streaming_rows(streamed, query, given[name], numbers[name])
+                query: rows_over_table(streamed, query, given[name], numbers[name])
                 for name, streamed in job.streamed.items()
                 for query in streamed.stream.queries
             }

@@ -129,8 +129,15 @@ class InJob:
 
 @dataclass(frozen=True)
 class InFrame:
-    """Events come with a watermark of the user's, rows are those of a DataFrame, and `numbers` says how events are
-    numbered.
+    """The same of a stream whose rows are those of a DataFrame."""
+
+    ahead: int
+
+
+@dataclass(frozen=True)
+class OverTable:
+    """Events are rows of a table that comes with a watermark of the user's, and `numbers` says how they are numbered;
+    their queries' rows are those of a DataFrame.
     """
 
     numbers: RowNumbers
@@ -148,7 +155,7 @@ class Continuous:
     streamed: Streamed
     queries: tuple[str, ...]
     buckets: int
-    run: InJob | InFrame
+    run: InJob | InFrame | OverTable
     since: tuple[tuple[str, int], ...] = ()
     panes: tuple[PaneGroup, ...] = ()
     link: ChainLink = ALONE
@@ -214,7 +221,9 @@ class Continuous:
         match self.run:
             case InJob():
                 return replace(found, told=handed_on(self.buckets))
-            case InFrame(numbers):
+            case InFrame():
+                return replace(found, told=sys.maxsize)
+            case OverTable(numbers):
                 return replace(found, told=sys.maxsize, shift=0, numbers=numbers)
 
     def unpacked(self, blobs: DataFrame) -> DataFrame:
@@ -305,9 +314,9 @@ class Continuous:
         if not stream.members:
             own = _computed(events[stream.name], stream, set_apart)
             match self.run:
-                case InJob(ahead):
+                case InJob(ahead) | InFrame(ahead):
                     return timed(own, plan, self.streamed.watermark, ahead)
-                case InFrame():
+                case OverTable():
                     return own
         parts = []
         for member in stream.members:
@@ -315,7 +324,7 @@ class Continuous:
                 continue
             own = _computed(events[member.stream.name], member.stream, set_apart)
             more = [F.col(MALFORMED)] if MALFORMED in own.columns else []
-            assert isinstance(self.run, InJob), "a table is one stream"
+            assert not isinstance(self.run, OverTable), "a table is one stream"
             parts.append(timed(in_columns_of_all(own, member, *more), plan, member.watermark, self.run.ahead))
         return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
 
@@ -332,8 +341,8 @@ class Continuous:
         known = reduce(and_, (F.col(quote_name(name)).isNotNull() for name in self.streamed.stream.required))
         columns = [quote_name(name) for name, _ in self.plan.stream.given]
         of_type = None if type_ is None else f"CAST({quote_name(type_)} AS STRING)"
-        is_told = apart == PASSED or isinstance(self.run, InFrame)
-        ahead = F.lit(False) if is_told else is_ahead()
+        has_time = apart != PASSED and not isinstance(self.run, OverTable)
+        ahead = is_ahead() if has_time else F.lit(False)
         others = [] if apart is None else [apart]
         found = found.where(kept | known).select(*columns, ahead.alias(AHEAD), *letter_words(of_type, letters), *others)
         if any(one.letters is None for one in self.classes):  # CONTIGUOUS and LAG look at every event

@@ -153,10 +153,7 @@ def stream(
     asked = {*names, *rows_needed([one.stream for one in streams], names)}
     wanted = chains([one for one in streams if asked & set(one.stream.queries)])
     given = given_events([link.stream for chain in wanted for link in chain], events)
-    if batch := next((name for name, frame in given.items() if not frame.isStreaming), None):
-        raise JobError(
-            f"the events of stream {batch} are not streaming: read them by spark.readStream, or call `build`"
-        )
+    refuse_batches(given)
     places = {chain[0].stream.name: terms.folders.of(chain[0].stream.name) for chain in wanted}
     program = by_chain(streams)
     checkpoint.check_streams(HadoopStore(spark), terms.folders.checkpoint, places, program)
@@ -182,10 +179,7 @@ def stream(
     def begin(one: Continuous) -> Running:
         name = one.streamed.stream.name
         with with_meaning(spark, one.sources):  # a query that runs has a copy of the session
-            frames = {
-                source.name: checked(given[source.name], source) if source.name in given else declared(spark, source)
-                for source in one.sources
-            }
+            frames = streaming_events(spark, one, given)
             together = over if name in over else ()
             trigger, change = trigger_of(terms.trigger), to_stderr if terms.change else None
             return start(one, frames, places[name], sink, trigger, resumed.append, together, change)
@@ -207,6 +201,22 @@ def stream(
         for line in resumed:
             finish(line)
     return [started[name] for name in places if name in started]
+
+
+def refuse_batches(given: Mapping[str, DataFrame]) -> None:
+    """Raises JobError."""
+    if batch := next((name for name, frame in given.items() if not frame.isStreaming), None):
+        raise JobError(
+            f"the events of stream {batch} are not streaming: read them by spark.readStream, or all of them in a batch"
+        )
+
+
+def streaming_events(spark: SparkSession, what: Continuous, given: Mapping[str, DataFrame]) -> dict[str, DataFrame]:
+    """What all links read, in declared columns: what is given, or else each stream's own source. Raises JobError."""
+    return {
+        source.name: checked(given[source.name], source) if source.name in given else declared(spark, source)
+        for source in what.sources
+    }
 
 
 def _ended(begin: Callable[[Continuous], Running], one: Continuous) -> checkpoint.Ended | None:
