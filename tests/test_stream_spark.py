@@ -748,12 +748,12 @@ def test_over_a_streaming_dataframe_the_rows_of_queries_are_some(spark: SparkSes
     compiled = cepc.compile(PROGRAM + ALARMS)
     asked = ["counted", "steps", "again"]
     expected = compiled.run(pa.Table.from_pylist(rows, SCHEMA), asked)
-    stream = spark.readStream.schema(streamed(PROGRAM).stream.schema).option("maxFilesPerTrigger", 1)
-    for number, (start, end) in enumerate(((0, 400), (400, 700), (700, 901))):
-        put(tmp_path / "in", number, rows[start:end])
+    reader = spark.readStream.schema(streamed(PROGRAM).stream.schema).option("maxFilesPerTrigger", 1)
+    for number, part in enumerate((rows[:400], rows[400:700], rows[700:])):
+        put(tmp_path / "in", number, part)
         if number == 1:  # the second time there are two
             continue
-        for name, frame in compiled.spark(stream.parquet(str(tmp_path / "in")), asked).items():
+        for name, frame in compiled.spark(reader.parquet(str(tmp_path / "in")), asked).items():
             writer = frame.writeStream.option("checkpointLocation", str(tmp_path / "c" / name))
             writer.trigger(availableNow=True).start(str(tmp_path / name), format="parquet").awaitTermination()
     for name in asked:
