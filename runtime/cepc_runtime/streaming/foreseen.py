@@ -3,12 +3,16 @@ can be part of a match that is preferred.
 
 Under SELECT CONTIGUOUS a match goes on with the very next event of its partition or not at all. So it is gone back from
 the last known event: which states, after each event, lead to a preferred way that the known events do not end? Where
-none does, that is so for all events before, whatever these are.
+none does, that is so for all events before, whatever these are. Letters say that, unless a condition of several events
+decides whether a way is a match: then it is known that a match is one when the engine has found it, and what has to be
+asked is which ways are preferred to it.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import field
+from functools import cached_property
 from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
@@ -23,11 +27,11 @@ from ..numbers.columns import dense_rows, ranks
 from ..numbers.sorting import order_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from ..events.grouped import Reading
-    from ..numbers.columns import Bools
-    from ..plan.positions import Positions
+    from ..numbers.columns import Bools, Ints
+    from ..plan.positions import Edge, Positions
     from ..plan.query import QueryPlan
     from ..plan.stream import Letter, StreamPlan
 
@@ -37,42 +41,94 @@ START: Final = 1
 """The bit of the state in which no event has been read."""
 
 
-def foreseen(
-    known: Reading, stream: StreamPlan, letters: Sequence[Letter], query: QueryPlan, waiting: Bools, new: Bools
-) -> Bools:
-    """With which of the known events it is decided what begins, among those that are `waiting` for it, and of those in
-    partitions that have `new` ones. In a partition all before the first open one are.
+@dataclass(frozen=True)
+class OpenPartitions:
+    """The partitions with new events and some that are `waiting` for it to be known which match begins with them, as
+    far as no events tie there. `rows` are their known events, by partition and in order; `bounds` says where each
+    begins, and `first` which of its events waits before all others. Events have `kinds`, with these `letters`.
     """
-    found = np.zeros(len(known.ticks), dtype=np.bool_)
+
+    rows: Ints
+    bounds: Sequence[int]
+    first: Sequence[int]
+    kinds: Sequence[int]
+    letters: Sequence[frozenset[int]]
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        """Of each its first place that waits, and the end."""
+        return zip(self.first, self.bounds[1:], strict=True)
+
+
+@dataclass(frozen=True)
+class MatchSoFar:
+    """The preferred one among known events of those that begin at a place, by the variables of its events, and before
+    which place no other begins then.
+    """
+
+    variables: Sequence[str]
+    resume: int
+
+
+def open_partitions(
+    known: Reading, stream: StreamPlan, letters: Sequence[Letter], query: QueryPlan, waiting: Bools, new: Bools
+) -> OpenPartitions | None:
     groups = np.zeros(len(known.ticks), dtype=np.int64)
     if query.partition:
         groups, _ = dense_rows([known.table.column(name) for name in query.partition])
     rows = np.flatnonzero(np.isin(groups, np.intersect1d(groups[new], groups[waiting])))
     if not len(rows):
-        return found
+        return None
     named = (known.table.column(name) for name in stream.order_by if name != stream.time_column)
     keys = [groups, known.ticks, *(ranks(column).numbers for column in named)]
     order = rows[order_of([key[rows] for key in keys])]
     instants = run_starts([key[order] for key in keys])
     tied = np.ones(len(order), dtype=np.bool_)
     tied[instants[:-1][np.diff(instants) == 1]] = False
-    kinds = classify(select(known, order), letters, frozenset(edge.letter for edge in query.positions.edges))
-    of, waits = kinds.of.tolist(), waiting[order]
-    before = _Backwards(_choices(query.positions), kinds.letters, sure=not query.conditions)
-    bounds = np.append(np.flatnonzero(np.diff(groups[order], prepend=-1)), len(order)).tolist()
-    for begin, end in pairwise(bounds):
-        first = begin + int(np.argmax(waits[begin:end]))
-        if tied[first:end].any():  # of several events of an instant a match skips all but one
-            continue
-        states, is_open = before(None, (0, 0)), end
-        for at in range(end - 1, first - 1, -1):
-            states = before(of[at], states)
-            if states[0] & START:
-                is_open = at
-            if not states[0] & ~START:
+    waits, at, bounds = waiting[order], 0, [0]
+    parts: list[Ints] = []
+    first: list[int] = []
+    for begin, end in pairwise(np.append(np.flatnonzero(np.diff(groups[order], prepend=-1)), len(order)).tolist()):
+        start = begin + int(np.argmax(waits[begin:end]))
+        if not tied[start:end].any():  # of several events of an instant a match skips all but one
+            parts.append(order[begin:end])
+            first.append(at + start - begin)
+            at += end - begin
+            bounds.append(at)
+    if not parts:
+        return None
+    rows = np.concatenate(parts)
+    found = classify(select(known, rows), letters, frozenset(edge.letter for edge in query.positions.edges))
+    return OpenPartitions(rows, bounds, first, found.of.tolist(), found.letters)
+
+
+def foreseen(partitions: OpenPartitions, query: QueryPlan) -> Ints:
+    """The events with which it is known by letters alone what begins: in each partition those before the first that is
+    open.
+    """
+    before = _Backwards(_choices(query.positions), partitions.letters, sure=not query.conditions)
+    found = [
+        partitions.rows[first : min(_open_starts(before, partitions.kinds, first, end), default=end)]
+        for first, end in partitions
+    ]
+    return np.concatenate(found)
+
+
+def foreseen_with(partitions: OpenPartitions, query: QueryPlan, matches: Mapping[int, MatchSoFar]) -> Ints:
+    """The same where conditions decide, and these are the `matches` among known events, by the places where they
+    begin.
+    """
+    before = _Backwards(_choices(query.positions), partitions.letters, sure=False)
+    preferred = _Preferred(query.positions, partitions.letters)
+    found: list[Ints] = []
+    for first, end in partitions:
+        opened, at = _open_starts(before, partitions.kinds, first, end), first
+        while at < end:
+            match = matches.get(at)
+            if at in opened and (match is None or preferred.may_come(match.variables, partitions.kinds[at:end])):
                 break
-        found[order[first:is_open]] = True
-    return found & waiting
+            at = at + 1 if match is None else max(match.resume, at + 1)
+        found.append(partitions.rows[first:at])
+    return np.concatenate(found)
 
 
 def still_needed(events: Reading, partition: Sequence[str], passed: Iterable[Bools]) -> Bools:
@@ -88,6 +144,21 @@ def still_needed(events: Reading, partition: Sequence[str], passed: Iterable[Boo
         first, waiting = np.full(count, np.iinfo(np.int64).max), ~mark
         np.minimum.at(first, groups[waiting], events.ticks[waiting])
         found |= events.ticks >= first[groups]
+    return found
+
+
+# ---- back from the last event ----------------------------------------------------------------------------------------
+
+
+def _open_starts(before: _Backwards, kinds: Sequence[int], first: int, end: int) -> set[int]:
+    """The places from `first` on where a way begins that no known event ends."""
+    states, found = before(None, (0, 0)), set[int]()
+    for at in range(end - 1, first - 1, -1):
+        states = before(kinds[at], states)
+        if states[0] & START:
+            found.add(at)
+        if not states[0] & ~START:
+            break
     return found
 
 
@@ -154,3 +225,83 @@ def _choices(positions: Positions) -> list[list[_Choice]]:
     for end in positions.acceptances:
         ranked[end.state].append((end.rank, _Choice(None, 0)))
     return [[choice for _, choice in sorted(own, key=itemgetter(0))] for own in ranked]
+
+
+# ---- ways that are preferred to a match ------------------------------------------------------------------------------
+
+
+@dataclass
+class _Preferred:
+    """Follows a match, in the states that it may have been in, and all ways that are preferred to it."""
+
+    positions: Positions
+    kinds: Sequence[frozenset[int]]
+    _known: dict[tuple[int, str, int, int], tuple[int, int]] = field(default_factory=dict)
+    _going_on: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    def may_come(self, variables: Sequence[str], kinds: Sequence[int]) -> bool:
+        """Whether one of them goes on behind the last of these events, the first of which are the match's."""
+        states, preferred = START, 0
+        for variable, kind in zip(variables, kinds, strict=False):
+            states, preferred = self._along(kind, variable, states, preferred)
+        rest = kinds[len(variables) :]
+        longer = [edge for edge in self._longer if states >> edge.source & 1]
+        if not rest:
+            return bool(longer) or bool(preferred & self._leaving)
+        preferred = self._on(rest[0], preferred)
+        for edge in longer:
+            preferred |= (edge.letter in self.kinds[rest[0]]) << edge.target
+        for kind in rest[1:]:
+            if not preferred:
+                return False
+            preferred = self._on(kind, preferred)
+        return bool(preferred & self._leaving)
+
+    def _along(self, kind: int, variable: str, states: int, preferred: int) -> tuple[int, int]:
+        """An event further, which the match has as a variable."""
+        key = kind, variable, states, preferred
+        if (found := self._known.get(key)) is None:
+            letters, reached, others = self.kinds[kind], 0, self._on(kind, preferred)
+            for state, edges in self._edges.items():
+                if states >> state & 1:
+                    able = [edge for edge in edges if edge.letter in letters]
+                    taken = [edge for edge in able if edge.variable == variable]
+                    last = max((edge.rank for edge in taken), default=-1)
+                    reached |= _bits(edge.target for edge in taken)
+                    others |= _bits(edge.target for edge in able if edge.rank < last)
+            found = self._known[key] = reached, others
+        return found
+
+    def _on(self, kind: int, states: int) -> int:
+        """An event further, on every way."""
+        key = kind, states
+        if (found := self._going_on.get(key)) is None:
+            letters = self.kinds[kind]
+            edges = (edge for state, own in self._edges.items() if states >> state & 1 for edge in own)
+            found = self._going_on[key] = _bits(edge.target for edge in edges if edge.letter in letters)
+        return found
+
+    @cached_property
+    def _edges(self) -> dict[int, list[Edge]]:
+        found = defaultdict[int, list["Edge"]](list)
+        for edge in self.positions.edges:
+            found[edge.source].append(edge)
+        return found
+
+    @cached_property
+    def _leaving(self) -> int:
+        """The states in which a way goes on."""
+        return _bits(self._edges)
+
+    @cached_property
+    def _longer(self) -> list[Edge]:
+        """The edges that are preferred to the end of a match in their state."""
+        ends = {end.state: end.rank for end in self.positions.acceptances}
+        return [edge for edge in self.positions.edges if edge.rank < ends.get(edge.source, -1)]
+
+
+def _bits(states: Iterable[int]) -> int:
+    found = 0
+    for state in states:
+        found |= 1 << state
+    return found

@@ -17,14 +17,14 @@ from ..events.stretch import Means, Stretch
 from ..numbers.columns import codes, combine_codes
 from ..plan.after import SkipFor, SkipPastLast, SkipTo
 from ..plan.query import numbers_matches
-from .foreseen import foreseen
+from .foreseen import MatchSoFar, foreseen, foreseen_with, open_partitions
 from .numbered import added, so_far
 from .program import FREE, ROW, SO_FAR
 from .quiet import joined, silenced, silences, still
 from .ticks import before
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from ..enumerate.arranged import Arranged
     from ..enumerate.standing import Matches
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from ..plan.physical import PhysicalPlan
     from ..plan.strategy import PhysicalQuery
     from .decision import Decision
+
+    WhichAreKnown = Callable[[PhysicalQuery, Matches, Arranged], Bools]
 
 
 @dataclass(frozen=True)
@@ -95,24 +97,19 @@ def chosen(
     quiet = still(behind.quiet, step.watermark)
     free = ~passed & before(final.ticks, step.watermark - decision.after_first + 1)
     if decision.foreseen:
-        waiting, new = ~passed & ~free, ~before(final.ticks, step.earlier)
-        free |= foreseen(final, plan.stream, plan.letters, query, waiting, new)
+        waiting = ~passed & ~free
+        free |= waiting & _foreseen(final, plan, query, beginning, step, passed, waiting)
     concerned = np.flatnonzero(_partitions_of(final, query, free))
     if not len(concerned):
         return [], Behind(passed, quiet, behind.numbered)
-    reading = select(final, concerned)
-    table = reading.table.append_column(FREE, pa.array(free[concerned])).append_column(ROW, pa.array(concerned))
     numbered = behind.numbered
-    if numbers_matches(query):
-        table = table.append_column(SO_FAR, pa.array(so_far(reading, query.partition, numbered)))
     met: list[tuple[Arranged, Matches]] = []
 
     def known(_query: PhysicalQuery, matches: Matches, arranged: Arranged) -> Bools:
         met.append((arranged, matches))
         return np.ones(len(matches), dtype=np.bool_)
 
-    # The query's own letters keep the first events that are not free yet: a row may pass over them.
-    stretch = Stretch(beginning, replace(reading, table=table), known=known, beside=(query,))
+    stretch = _beginning_with(free, final, concerned, query, beginning, known, numbered)
     tables = [table for _, table in drive(stretch, beginning.queries, Means(most=step.most))]
     passed = passed | free
     if met:
@@ -127,6 +124,67 @@ def chosen(
             first = np.concatenate([matches.positions[0] for matches in several])
             numbered = added(numbered, final, query.partition, _rows_of(arranged, first))
     return tables, Behind(passed, quiet, numbered)
+
+
+def _beginning_with(
+    free: Bools,
+    final: Reading,
+    rows: Ints,
+    query: PhysicalQuery,
+    beginning: PhysicalPlan,
+    known: WhichAreKnown,
+    numbered: Any = None,
+) -> Stretch:
+    """Some of the final events, of which the free ones may begin a match."""
+    reading = select(final, rows)
+    table = reading.table.append_column(FREE, pa.array(free[rows])).append_column(ROW, pa.array(rows))
+    if numbers_matches(query):
+        table = table.append_column(SO_FAR, pa.array(so_far(reading, query.partition, numbered)))
+    # The query's own letters keep the first events that are not free yet: a row may pass over them.
+    return Stretch(beginning, replace(reading, table=table), known=known, beside=(query,))
+
+
+def _foreseen(
+    final: Reading,
+    plan: PhysicalPlan,
+    query: PhysicalQuery,
+    beginning: PhysicalPlan,
+    step: Advance,
+    passed: Bools,
+    waiting: Bools,
+) -> Bools:
+    """With which events it is decided what begins, though WITHIN is not over."""
+    found, new = np.zeros(len(waiting), dtype=np.bool_), ~before(final.ticks, step.earlier)
+    partitions = open_partitions(final, plan.stream, plan.letters, query, waiting, new)
+    if partitions is None:
+        return found
+    found[foreseen(partitions, query)] = True
+    if not query.conditions or not (waiting & ~found)[partitions.rows].any():
+        return found
+    met: list[tuple[Arranged, Matches]] = []
+
+    def known(_query: PhysicalQuery, matches: Matches, arranged: Arranged) -> Bools:
+        met.append((arranged, matches))
+        return np.zeros(len(matches), dtype=np.bool_)
+
+    stretch = _beginning_with(~passed, final, partitions.rows, query, beginning, known)
+    for _ in drive(stretch, beginning.queries, Means(most=step.most)):
+        pass
+    places = np.zeros(len(waiting), dtype=np.int64)
+    places[partitions.rows] = np.arange(len(partitions.rows))
+    matches = dict(so_far for arranged, own in met for so_far in _so_far(own, arranged, query, places))
+    found[foreseen_with(partitions, query, matches)] = True
+    return found
+
+
+def _so_far(
+    matches: Matches, arranged: Arranged, query: PhysicalQuery, places: Ints
+) -> Iterator[tuple[int, MatchSoFar]]:
+    """By its place."""
+    first = places[_rows_of(arranged, matches.positions[0])]
+    resume = first + _resume(matches, query, timeline_of(arranged.events, arranged.kinds)) - matches.positions[0]
+    for place, until, variables in zip(first.tolist(), resume.tolist(), matches.variables.T.tolist(), strict=True):
+        yield place, MatchSoFar([matches.names[variable] for variable in variables], until)
 
 
 def _partitions_of(events: Reading, query: PhysicalQuery, some: Bools) -> Bools:
