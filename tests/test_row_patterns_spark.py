@@ -250,6 +250,7 @@ def _coming(spark: SparkSession, folder: Path) -> None:
     ticks.withWatermark("at", "5 minutes").createOrReplaceTempView("coming")
 
 
+@pytest.mark.long  # without Spark: test_row_patterns_streams.py
 def test_over_a_stream_the_rows_are_those_of_a_batch(spark: SparkSession, tmp_path: Path) -> None:
     """In six micro-batches, by two runs on one checkpoint, with which another clause may not go on."""
     ticks = _ticks(Random(5), 90)

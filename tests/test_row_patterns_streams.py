@@ -178,7 +178,7 @@ KINDS: dict[str, Callable[[Random], sql.Clause]] = {
 @pytest.mark.parametrize(
     ("kind", "seed", "number"),
     [
-        *((kind, 4, 25) for kind in KINDS),
+        *((kind, 4, 12) for kind in KINDS),
         *(pytest.param(kind, seed, 120, marks=pytest.mark.long) for kind in KINDS for seed in (5, 6)),
     ],
 )
