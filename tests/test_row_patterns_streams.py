@@ -178,8 +178,8 @@ KINDS: dict[str, Callable[[Random], sql.Clause]] = {
 @pytest.mark.parametrize(
     ("kind", "seed", "number"),
     [
-        *((kind, 4, 12) for kind in KINDS),
-        *(pytest.param(kind, seed, 120, marks=pytest.mark.long) for kind in KINDS for seed in (5, 6)),
+        *((kind, 4, 25) for kind in KINDS),
+        *(pytest.param(kind, seed, 100, marks=pytest.mark.long) for kind in KINDS for seed in (5, 6)),
     ],
 )
 def test_random_clauses_over_a_stream_have_the_rows_that_sql_says(kind: str, seed: int, number: int) -> None:
