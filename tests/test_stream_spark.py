@@ -762,15 +762,21 @@ def test_over_a_streaming_dataframe_the_rows_of_queries_are_some(spark: SparkSes
         assert len(found) > 20, name
 
 
+TWO = """STREAM a (at TIMESTAMP) EVENT TIME at; STREAM b (at TIMESTAMP) EVENT TIME at;
+QUERY q RETURN COUNT(*) AS n PATTERN SEQ(a, b) WITHIN 1 MINUTE;
+"""
+
+
 def test_streaming_and_other_dataframes_are_not_mixed(spark: SparkSession, tmp_path: Path) -> None:
     put(tmp_path / "in", 0, events()[:1])
-    compiled = cepc.compile("""STREAM a (at TIMESTAMP) EVENT TIME at; STREAM b (at TIMESTAMP) EVENT TIME at;
-        QUERY q RETURN COUNT(*) AS n PATTERN SEQ(a, b) WITHIN 1 MINUTE;""")
+    compiled = cepc.compile(TWO)
     batch = spark.read.schema("at TIMESTAMP").parquet(str(tmp_path / "in"))
     stream = spark.readStream.schema("at TIMESTAMP").parquet(str(tmp_path / "in"))
     assert all(frame.isStreaming for frame in compiled.spark({"a": stream, "b": stream}).values())
     with pytest.raises(cepc.RunError, match=r"the events of stream b are not streaming: read them by spark.readStream"):
         compiled.spark({"a": stream, "b": batch})
+    with pytest.raises(JobError, match=r"the events of stream a are streaming: `stream` of a job answers its queries"):
+        names_of_job(TWO)["JOB"].build(spark, {"a": stream, "b": batch})
 
 
 def test_events_of_a_batch_are_no_stream(spark: SparkSession, tmp_path: Path) -> None:

@@ -80,6 +80,11 @@ class JobEvents:
         """`dropped` observes what is dropped of those that stand in one of several alone. Raises JobError."""
         sources = sources_of(streams)
         given = given_events(streams, events)
+        if streaming := next((name for name, frame in given.items() if frame.isStreaming), None):
+            raise JobError(
+                f"the events of stream {streaming} are streaming: `stream` of a job answers its queries, or `spark` of"
+                " a compiled program"
+            )
         self._frames = {s.name: conform(given[s.name], s) if s.name in given else declared(spark, s) for s in sources}
         self._rows = [stream for stream in declared_of(streams) if stream.query is not None]
         self._dropped = dict(dropped or {})
