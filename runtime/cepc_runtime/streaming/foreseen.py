@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import field
 from functools import cached_property
-from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 from typing import Literal as OneOf
@@ -27,7 +26,7 @@ from ..numbers.columns import dense_rows, ranks
 from ..numbers.sorting import order_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ..events.grouped import Reading
     from ..numbers.columns import Bools, Ints
@@ -40,23 +39,26 @@ if TYPE_CHECKING:
 START: Final = 1
 """The bit of the state in which no event has been read."""
 
+NOTHING: Final = (0, 0)
+"""Behind an event that is still to come: nothing is known."""
+
+
+FEW: Final = 16
+"""Partitions that are gone back through one by one: numpy takes as long for a step of so many together."""
+
 
 @dataclass(frozen=True)
 class OpenPartitions:
     """The partitions with new events and some that are `waiting` for it to be known which match begins with them, as
-    far as no events tie there. `rows` are their known events, by partition and in order; `bounds` says where each
-    begins, and `first` which of its events waits before all others. Events have `kinds`, with these `letters`.
+    far as no events tie there. `rows` are their known events, by partition and in order. Each has an `end` there, and
+    its `first` event that waits. Events have `kinds`, with these `letters`.
     """
 
     rows: Ints
-    bounds: Sequence[int]
-    first: Sequence[int]
-    kinds: Sequence[int]
+    first: Ints
+    end: Ints
+    kinds: Ints
     letters: Sequence[frozenset[int]]
-
-    def __iter__(self) -> Iterator[tuple[int, int]]:
-        """Of each its first place that waits, and the end."""
-        return zip(self.first, self.bounds[1:], strict=True)
 
 
 @dataclass(frozen=True)
@@ -84,21 +86,18 @@ def open_partitions(
     instants = run_starts([key[order] for key in keys])
     tied = np.ones(len(order), dtype=np.bool_)
     tied[instants[:-1][np.diff(instants) == 1]] = False
-    waits, at, bounds = waiting[order], 0, [0]
-    parts: list[Ints] = []
-    first: list[int] = []
-    for begin, end in pairwise(np.append(np.flatnonzero(np.diff(groups[order], prepend=-1)), len(order)).tolist()):
-        start = begin + int(np.argmax(waits[begin:end]))
-        if not tied[start:end].any():  # of several events of an instant a match skips all but one
-            parts.append(order[begin:end])
-            first.append(at + start - begin)
-            at += end - begin
-            bounds.append(at)
-    if not parts:
+    places = np.arange(len(order))
+    begins = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    first = np.minimum.reduceat(np.where(waiting[order], places, len(order)), begins)
+    # Of several events of an instant a match skips all but one.
+    able = np.maximum.reduceat(np.where(tied, places, -1), begins) < first
+    sizes = np.diff(np.append(begins, len(order)))
+    rows, ends = order[np.repeat(able, sizes)], np.cumsum(sizes[able])
+    if not len(rows):
         return None
-    rows = np.concatenate(parts)
     found = classify(select(known, rows), letters, frozenset(edge.letter for edge in query.positions.edges))
-    return OpenPartitions(rows, bounds, first, found.of.tolist(), found.letters)
+    kinds = found.of.astype(np.int64)
+    return OpenPartitions(rows, (first - begins)[able] + ends - sizes[able], ends, kinds, found.letters)
 
 
 def foreseen(partitions: OpenPartitions, query: QueryPlan) -> Ints:
@@ -106,11 +105,7 @@ def foreseen(partitions: OpenPartitions, query: QueryPlan) -> Ints:
     open.
     """
     before = _Backwards(_choices(query.positions), partitions.letters, sure=not query.conditions)
-    found = [
-        partitions.rows[first : min(_open_starts(before, partitions.kinds, first, end), default=end)]
-        for first, end in partitions
-    ]
-    return np.concatenate(found)
+    return _rows_until(partitions, _first_open(before, partitions))
 
 
 def foreseen_with(partitions: OpenPartitions, query: QueryPlan, matches: Mapping[int, MatchSoFar]) -> Ints:
@@ -119,16 +114,24 @@ def foreseen_with(partitions: OpenPartitions, query: QueryPlan, matches: Mapping
     """
     before = _Backwards(_choices(query.positions), partitions.letters, sure=False)
     preferred = _Preferred(query.positions, partitions.letters)
-    found: list[Ints] = []
-    for first, end in partitions:
-        opened, at = _open_starts(before, partitions.kinds, first, end), first
+    kinds, until = partitions.kinds.tolist(), partitions.end.copy()
+    for number, (first, end) in enumerate(zip(partitions.first.tolist(), partitions.end.tolist(), strict=True)):
+        opened, at = _open_starts(before, before(None, NOTHING), kinds, first, end), first
         while at < end:
             match = matches.get(at)
-            if at in opened and (match is None or preferred.may_come(match.variables, partitions.kinds[at:end])):
+            if at in opened and (match is None or preferred.may_come(match.variables, kinds[at:end])):
                 break
             at = at + 1 if match is None else max(match.resume, at + 1)
-        found.append(partitions.rows[first:at])
-    return np.concatenate(found)
+        until[number] = at
+    return _rows_until(partitions, until)
+
+
+def _rows_until(partitions: OpenPartitions, until: Ints) -> Ints:
+    """Of each partition, those from the first that waits until a place."""
+    edges = np.zeros(len(partitions.rows) + 1, dtype=np.int64)
+    np.add.at(edges, partitions.first, 1)
+    np.add.at(edges, np.minimum(until, partitions.end), -1)
+    return partitions.rows[np.cumsum(edges)[:-1] > 0]
 
 
 def still_needed(events: Reading, partition: Sequence[str], passed: Iterable[Bools]) -> Bools:
@@ -150,9 +153,30 @@ def still_needed(events: Reading, partition: Sequence[str], passed: Iterable[Boo
 # ---- back from the last event ----------------------------------------------------------------------------------------
 
 
-def _open_starts(before: _Backwards, kinds: Sequence[int], first: int, end: int) -> set[int]:
-    """The places from `first` on where a way begins that no known event ends."""
-    states, found = before(None, (0, 0)), set[int]()
+def _first_open(before: _Backwards, partitions: OpenPartitions) -> Ints:
+    """Of each partition the first place from where a way begins that no known event ends; its end if there is none.
+    Many partitions go back together, and the last few one by one.
+    """
+    found, table = partitions.end.copy(), _Table(before)
+    going, states = np.arange(len(found)), np.full(len(found), table.number(before(None, NOTHING)))
+    at = partitions.end - 1
+    while len(going) > FEW:
+        states[going] = table.before(states[going], partitions.kinds[at[going]])
+        is_open, goes_on = table.of(states[going])
+        found[going[is_open]] = at[going[is_open]]
+        going = going[goes_on & (at[going] > partitions.first[going])]
+        at[going] -= 1
+    for number in going.tolist():
+        first, end = int(partitions.first[number]), int(at[number]) + 1
+        kinds = partitions.kinds[first:end].tolist()
+        opened = _open_starts(before, table.states[states[number]], kinds, 0, end - first)
+        found[number] = min((first + place for place in opened), default=found[number])
+    return found
+
+
+def _open_starts(before: _Backwards, states: _States, kinds: Sequence[int], first: int, end: int) -> set[int]:
+    """The places from `first` on where a way begins that no known event ends; the states are those after the last."""
+    found = set[int]()
     for at in range(end - 1, first - 1, -1):
         states = before(kinds[at], states)
         if states[0] & START:
@@ -160,6 +184,39 @@ def _open_starts(before: _Backwards, kinds: Sequence[int], first: int, end: int)
         if not states[0] & ~START:
             break
     return found
+
+
+class _Table:
+    """The states that are met, by number, so that those of many partitions are gone back from at once."""
+
+    def __init__(self, before: _Backwards) -> None:
+        self._before = before
+        self._numbers: dict[_States, int] = {}
+        self.states: list[_States] = []
+        self._next = np.zeros((0, len(before.kinds)), dtype=np.int64)
+
+    def number(self, states: _States) -> int:
+        if states not in self._numbers:
+            self._numbers[states] = len(self.states)
+            self.states.append(states)
+            self._next = np.vstack([self._next, np.full(len(self._before.kinds), -1)])
+        return self._numbers[states]
+
+    def before(self, states: Ints, kinds: Ints) -> Ints:
+        """Those before events of these kinds."""
+        found: Ints = self._next[states, kinds]
+        if (found < 0).any():
+            for state, kind in set(zip(states[found < 0].tolist(), kinds[found < 0].tolist(), strict=True)):
+                number = self.number(self._before(kind, self.states[state]))
+                self._next[state, kind] = number
+            found = self._next[states, kinds]
+        return found
+
+    def of(self, states: Ints) -> tuple[Bools, Bools]:
+        """In which a way begins that is open, and in which one may that has begun before."""
+        begins = np.array([bool(own & START) for own, _ in self.states], dtype=np.bool_)
+        others = np.array([bool(own & ~START) for own, _ in self.states], dtype=np.bool_)
+        return begins[states], others[states]
 
 
 @dataclass(frozen=True)
