@@ -212,7 +212,7 @@ KEPT = [
         "an event takes 40 bytes at most, and is kept less than 70 minutes",
     ]),
     ("RETURN a.x AS x PATTERN SEQ(A a, B) SELECT NEXT AFTER MATCH SKIP FOR 2 h WITHIN 10 min", [
-        "an event takes 41 bytes at most, and is kept 10 minutes",
+        "an event takes 41 bytes at most, and is kept 10 minutes, or until it is known that no match has it",
         "after a match its partition is remembered for 2 hours, in 8 bytes at most",
     ]),
     ("RETURN a.x AS x PATTERN SEQ(A a, B) SELECT CONTIGUOUS AFTER MATCH SKIP PAST LAST EVENT WITHIN 10 min", [

@@ -197,7 +197,7 @@ class _OfClass:
         kept |= going_on
         if self.program.lags[number]:
             kept |= ~final  # for those that follow, also between windows
-        if self.program.only_foreseen[number]:
+        if self.program.forgetting_early[number]:
             kept &= still_needed(reading, self.program.classes[number].keys, passed.values())
         self.held = _held(reading, passed, kept)
 

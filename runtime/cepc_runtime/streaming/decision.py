@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..cheap_dataclass import dataclass
-from ..plan.select import SelectContiguous
 from ..plan.windows import MatchBound, Sessions, Sliding
 from .ticks import before, least
 
@@ -89,6 +88,11 @@ class Decision:
     looks_back: bool
     foreseen: bool = False
 
+    @property
+    def forgets_early(self) -> bool:
+        """Whether it needs no event before the first with which a match may still begin."""
+        return self.foreseen and not self.looks_back
+
     def known(self, first: Ints, last: Ints, watermark: int) -> Bools:
         """Which matches are."""
         return before(last, watermark - self.after_last + 1) & before(first, watermark - self.after_first + 1)
@@ -143,13 +147,10 @@ def decision_of(query: QueryPlan, since: int | None = None) -> Windows | Session
 
 
 def _is_foreseen(query: QueryPlan) -> bool:
-    """Of a query with AFTER MATCH: a match has each event that follows, and nothing forbids it afterwards."""
-    positions = query.positions
-    return (
-        isinstance(query.select, SelectContiguous)
-        and not positions.negations
-        and not any(edge.tie for edge in positions.edges)
-    )
+    """Of a query with AFTER MATCH: nothing behind the last event of a match forbids it, and no events of one instant
+    stand in one.
+    """
+    return not any(_open_gaps(query.positions)) and not any(edge.tie for edge in query.positions.edges)
 
 
 def rows_behind(query: QueryPlan, column: str) -> int | None:

@@ -4,8 +4,11 @@ can be part of a match that is preferred.
 Under SELECT CONTIGUOUS a match goes on with the very next event of its partition or not at all. So it is gone back from
 the last known event: which states, after each event, lead to a preferred way that the known events do not end? Where
 none does, that is so for all events before, whatever these are. Letters say that, unless a condition of several events
-decides whether a way is a match: then it is known that a match is one when the engine has found it, and what has to be
-asked is which ways are preferred to it.
+or a NOT decides whether a way is a match: then it is known that a match is one when the engine has found it, and what
+has to be asked is which ways are preferred to it.
+
+Under SELECT NEXT a way that has begun may always go on, until WITHIN is over. So only first events that have a match
+are decided, to which no way is preferred that could still become one.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import field
 from functools import cached_property
+from itertools import pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 from typing import Literal as OneOf
@@ -24,6 +28,7 @@ from ..events.grouped import run_starts, select
 from ..events.letters import classify
 from ..numbers.columns import dense_rows, ranks
 from ..numbers.sorting import order_of
+from ..plan.select import SelectContiguous
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -49,8 +54,8 @@ FEW: Final = 16
 
 @dataclass(frozen=True)
 class OpenPartitions:
-    """The partitions with new events and some that are `waiting` for it to be known which match begins with them, as
-    far as no events tie there. `rows` are their known events, by partition and in order. Each has an `end` there, and
+    """The partitions of which more is known, and in which events wait for it to be known which match begins with them,
+    as far as none of these tie. `rows` are their known events, by partition and in order. Each has an `end` there, and
     its `first` event that waits. Events have `kinds`, with these `letters`.
     """
 
@@ -63,21 +68,23 @@ class OpenPartitions:
 
 @dataclass(frozen=True)
 class MatchSoFar:
-    """The preferred one among known events of those that begin at a place, by the variables of its events, and before
-    which place no other begins then.
+    """The preferred one among known events of those that begin at a place: the places of its events and their
+    variables, and before which place no other match begins then.
     """
 
+    places: Sequence[int]
     variables: Sequence[str]
     resume: int
 
 
 def open_partitions(
-    known: Reading, stream: StreamPlan, letters: Sequence[Letter], query: QueryPlan, waiting: Bools, new: Bools
+    known: Reading, stream: StreamPlan, letters: Sequence[Letter], query: QueryPlan, waiting: Bools, more: Bools
 ) -> OpenPartitions | None:
+    """Of `more` events it is known that they are there, or what begins with them."""
     groups = np.zeros(len(known.ticks), dtype=np.int64)
     if query.partition:
         groups, _ = dense_rows([known.table.column(name) for name in query.partition])
-    rows = np.flatnonzero(np.isin(groups, np.intersect1d(groups[new], groups[waiting])))
+    rows = np.flatnonzero(np.isin(groups, np.intersect1d(groups[more], groups[waiting])))
     if not len(rows):
         return None
     named = (known.table.column(name) for name in stream.order_by if name != stream.time_column)
@@ -104,26 +111,46 @@ def foreseen(partitions: OpenPartitions, query: QueryPlan) -> Ints:
     """The events with which it is known by letters alone what begins: in each partition those before the first that is
     open.
     """
-    before = _Backwards(_choices(query.positions), partitions.letters, sure=not query.conditions)
+    if not isinstance(query.select, SelectContiguous):
+        places = np.append(np.flatnonzero(_may_begin(query, partitions)[partitions.kinds]), len(partitions.rows))
+        first_able = places[np.searchsorted(places, partitions.first)]
+        return _rows_until(partitions, np.minimum(first_able, partitions.end))
+    before = _Backwards(_choices(query.positions), partitions.letters, sure=not asks_for_matches(query))
     return _rows_until(partitions, _first_open(before, partitions))
 
 
+def asks_for_matches(query: QueryPlan) -> bool:
+    """Whether letters do not say all."""
+    return bool(query.conditions or query.positions.negations) or not isinstance(query.select, SelectContiguous)
+
+
 def foreseen_with(partitions: OpenPartitions, query: QueryPlan, matches: Mapping[int, MatchSoFar]) -> Ints:
-    """The same where conditions decide, and these are the `matches` among known events, by the places where they
+    """The same where letters do not say all, and these are the `matches` among known events, by the places where they
     begin.
     """
+    contiguous = isinstance(query.select, SelectContiguous)
     before = _Backwards(_choices(query.positions), partitions.letters, sure=False)
-    preferred = _Preferred(query.positions, partitions.letters)
-    kinds, until = partitions.kinds.tolist(), partitions.end.copy()
+    preferred = _Preferred(query.positions, partitions.letters, contiguous)
+    kinds, until, may_begin = partitions.kinds.tolist(), partitions.end.copy(), _may_begin(query, partitions)
     for number, (first, end) in enumerate(zip(partitions.first.tolist(), partitions.end.tolist(), strict=True)):
-        opened, at = _open_starts(before, before(None, NOTHING), kinds, first, end), first
+        if contiguous:
+            opened = _open_starts(before, before(None, NOTHING), kinds, first, end)
+        else:
+            opened = {at for at in range(first, end) if may_begin[kinds[at]]}
+        at = first
         while at < end:
             match = matches.get(at)
-            if at in opened and (match is None or preferred.may_come(match.variables, kinds[at:end])):
+            if at in opened and (match is None or preferred.may_come(match, kinds, end)):
                 break
             at = at + 1 if match is None else max(match.resume, at + 1)
         until[number] = at
     return _rows_until(partitions, until)
+
+
+def _may_begin(query: QueryPlan, partitions: OpenPartitions) -> Bools:
+    """Which kinds of events may be the first of a match."""
+    letters = {edge.letter for edge in query.positions.edges if edge.source == 0}
+    return np.array([not letters.isdisjoint(own) for own in partitions.letters], dtype=np.bool_)
 
 
 def _rows_until(partitions: OpenPartitions, until: Ints) -> Ints:
@@ -289,20 +316,27 @@ def _choices(positions: Positions) -> list[list[_Choice]]:
 
 @dataclass
 class _Preferred:
-    """Follows a match, in the states that it may have been in, and all ways that are preferred to it."""
+    """All ways that are preferred to a match. Which ones its own may be, its variables say."""
 
     positions: Positions
     kinds: Sequence[frozenset[int]]
-    _known: dict[tuple[int, str, int, int], tuple[int, int]] = field(default_factory=dict)
+    contiguous: bool
+    _known: dict[tuple[int, str, int, bool], int] = field(default_factory=dict)
+    _going_off: dict[tuple[int, str, tuple[int, int]], int] = field(default_factory=dict)
     _going_on: dict[tuple[int, int], int] = field(default_factory=dict)
 
-    def may_come(self, variables: Sequence[str], kinds: Sequence[int]) -> bool:
-        """Whether one of them goes on behind the last of these events, the first of which are the match's."""
-        states, preferred = START, 0
-        for variable, kind in zip(variables, kinds, strict=False):
-            states, preferred = self._along(kind, variable, states, preferred)
-        rest = kinds[len(variables) :]
-        longer = [edge for edge in self._longer if states >> edge.source & 1]
+    def may_come(self, match: MatchSoFar, kinds: Sequence[int], end: int) -> bool:
+        """Whether one of them goes on behind the last known event of the partition."""
+        own = [kinds[place] for place in match.places]
+        states = self._states(match.variables, own)
+        longer = [edge for edge in self._longer if states[-1] >> edge.source & 1]
+        if not self.contiguous:  # a way that has begun waits for any event
+            steps = zip(own, match.variables, pairwise(states), strict=True)
+            return bool(longer) or any(self._others(*step) & self._leaving for step in steps)
+        preferred = 0
+        for kind, variable, step in zip(own, match.variables, pairwise(states), strict=True):
+            preferred = self._on(kind, preferred) | self._others(kind, variable, step)
+        rest = kinds[match.places[-1] + 1 : end]
         if not rest:
             return bool(longer) or bool(preferred & self._leaving)
         preferred = self._on(rest[0], preferred)
@@ -314,19 +348,38 @@ class _Preferred:
             preferred = self._on(kind, preferred)
         return bool(preferred & self._leaving)
 
-    def _along(self, kind: int, variable: str, states: int, preferred: int) -> tuple[int, int]:
-        """An event further, which the match has as a variable."""
-        key = kind, variable, states, preferred
+    def _states(self, variables: Sequence[str], kinds: Sequence[int]) -> list[int]:
+        """Those in which the match may have been before its first event, and after each."""
+        found = [START]
+        for variable, kind in zip(variables, kinds, strict=True):
+            found.append(self._along(kind, variable, found[-1], backwards=False))
+        found[-1] &= _bits(end.state for end in self.positions.acceptances)
+        for at in range(len(variables) - 1, -1, -1):
+            found[at] &= self._along(kinds[at], variables[at], found[at + 1], backwards=True)
+        return found
+
+    def _along(self, kind: int, variable: str, states: int, *, backwards: bool) -> int:
+        """Which states an event of the variable leads to from these, or from which ones to these."""
+        key = kind, variable, states, backwards
         if (found := self._known.get(key)) is None:
-            letters, reached, others = self.kinds[kind], 0, self._on(kind, preferred)
+            letters = self.kinds[kind]
+            edges = (edge for edge in self.positions.edges if edge.variable == variable and edge.letter in letters)
+            pairs = ((edge.target, edge.source) if backwards else (edge.source, edge.target) for edge in edges)
+            found = self._known[key] = _bits(other for one, other in pairs if states >> one & 1)
+        return found
+
+    def _others(self, kind: int, variable: str, step: tuple[int, int]) -> int:
+        """Where edges lead with the same event that are preferred to the match's own, from some states to others."""
+        key = kind, variable, step
+        if (found := self._going_off.get(key)) is None:
+            letters, (states, after), found = self.kinds[kind], step, 0
             for state, edges in self._edges.items():
                 if states >> state & 1:
                     able = [edge for edge in edges if edge.letter in letters]
-                    taken = [edge for edge in able if edge.variable == variable]
-                    last = max((edge.rank for edge in taken), default=-1)
-                    reached |= _bits(edge.target for edge in taken)
-                    others |= _bits(edge.target for edge in able if edge.rank < last)
-            found = self._known[key] = reached, others
+                    own = (e.rank for e in able if e.variable == variable and after >> e.target & 1)
+                    last = max(own, default=-1)
+                    found |= _bits(edge.target for edge in able if edge.rank < last)
+            self._going_off[key] = found
         return found
 
     def _on(self, kind: int, states: int) -> int:
@@ -353,8 +406,10 @@ class _Preferred:
     @cached_property
     def _longer(self) -> list[Edge]:
         """The edges that are preferred to the end of a match in their state."""
-        ends = {end.state: end.rank for end in self.positions.acceptances}
-        return [edge for edge in self.positions.edges if edge.rank < ends.get(edge.source, -1)]
+        ends = defaultdict[int, int](lambda: -1)
+        for end in self.positions.acceptances:
+            ends[end.state] = max(ends[end.state], end.rank)
+        return [edge for edge in self.positions.edges if edge.rank < ends[edge.source]]
 
 
 def _bits(states: Iterable[int]) -> int:

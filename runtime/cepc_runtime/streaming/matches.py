@@ -17,7 +17,7 @@ from ..events.stretch import Means, Stretch
 from ..numbers.columns import codes, combine_codes
 from ..plan.after import SkipFor, SkipPastLast, SkipTo
 from ..plan.query import numbers_matches
-from .foreseen import MatchSoFar, foreseen, foreseen_with, open_partitions
+from .foreseen import MatchSoFar, asks_for_matches, foreseen, foreseen_with, open_partitions
 from .numbered import added, so_far
 from .program import FREE, ROW, SO_FAR
 from .quiet import joined, silenced, silences, still
@@ -97,8 +97,8 @@ def chosen(
     quiet = still(behind.quiet, step.watermark)
     free = ~passed & before(final.ticks, step.watermark - decision.after_first + 1)
     if decision.foreseen:
-        waiting = ~passed & ~free
-        free |= waiting & _foreseen(final, plan, query, beginning, step, passed, waiting)
+        waiting, more = ~passed & ~free, free | ~before(final.ticks, step.earlier)
+        free |= waiting & _foreseen(final, plan, query, beginning, step, passed, waiting, more)
     concerned = np.flatnonzero(_partitions_of(final, query, free))
     if not len(concerned):
         return [], Behind(passed, quiet, behind.numbered)
@@ -152,14 +152,15 @@ def _foreseen(
     step: Advance,
     passed: Bools,
     waiting: Bools,
+    more: Bools,
 ) -> Bools:
     """With which events it is decided what begins, though WITHIN is not over."""
-    found, new = np.zeros(len(waiting), dtype=np.bool_), ~before(final.ticks, step.earlier)
-    partitions = open_partitions(final, plan.stream, plan.letters, query, waiting, new)
+    found = np.zeros(len(waiting), dtype=np.bool_)
+    partitions = open_partitions(final, plan.stream, plan.letters, query, waiting, more)
     if partitions is None:
         return found
     found[foreseen(partitions, query)] = True
-    if not query.conditions or not (waiting & ~found)[partitions.rows].any():
+    if not asks_for_matches(query) or not (waiting & ~found)[partitions.rows].any():
         return found
     met: list[tuple[Arranged, Matches]] = []
 
@@ -181,10 +182,19 @@ def _so_far(
     matches: Matches, arranged: Arranged, query: PhysicalQuery, places: Ints
 ) -> Iterator[tuple[int, MatchSoFar]]:
     """By its place."""
-    first = places[_rows_of(arranged, matches.positions[0])]
-    resume = first + _resume(matches, query, timeline_of(arranged.events, arranged.kinds)) - matches.positions[0]
-    for place, until, variables in zip(first.tolist(), resume.tolist(), matches.variables.T.tolist(), strict=True):
-        yield place, MatchSoFar([matches.names[variable] for variable in variables], until)
+    rows, timeline = places[_rows(arranged)], timeline_of(arranged.events, arranged.kinds)
+    own = rows[matches.positions]
+    resume = _resume(matches, query, timeline)
+    beyond = resume >= timeline.group_end[matches.positions[0]]
+    last = rows[timeline.group_end[matches.positions[0]] - 1] + 1
+    until = np.where(beyond, last, rows[np.minimum(resume, len(rows) - 1)])
+    for at, variables, end in zip(own.T.tolist(), matches.variables.T.tolist(), until.tolist(), strict=True):
+        yield at[0], MatchSoFar(at, [matches.names[variable] for variable in variables], end)
+
+
+def _rows(arranged: Arranged) -> Ints:
+    """At which row of the final events each stood."""
+    return np.asarray(arranged.events.table.column(ROW).to_numpy(), dtype=np.int64)
 
 
 def _partitions_of(events: Reading, query: PhysicalQuery, some: Bools) -> Bools:
@@ -224,4 +234,4 @@ def _rows_passed(arranged: Arranged, several: Sequence[Matches], query: Physical
 
 
 def _rows_of(arranged: Arranged, positions: Ints) -> Ints:
-    return np.asarray(arranged.events.table.column(ROW).take(pa.array(positions)).to_numpy(), dtype=np.int64)
+    return _rows(arranged)[positions]

@@ -94,11 +94,11 @@ class Program:
         return tuple(decision_of(query, since.get(n)) for n, query in enumerate(self.plan.queries))
 
     @cached_property
-    def only_foreseen(self) -> tuple[bool, ...]:
+    def forgetting_early(self) -> tuple[bool, ...]:
         """For each class, whether its queries need no event before the first with which a match may still begin."""
         decisions = self.decisions
         return tuple(
-            all(isinstance(d, Decision) and d.foreseen for d in (decisions[q] for q in one.queries))
+            all(isinstance(d, Decision) and d.forgets_early for d in (decisions[q] for q in one.queries))
             for one in self.classes
         )
 

@@ -121,7 +121,7 @@ def _size(query: PhysicalQuery, event: int, pane: PaneSize | None, types: Mappin
         if isinstance(query.after, SkipFor):
             silence = Silence(query.after.ticks, partition)
         numbered = partition if numbers_matches(query) else None
-        held, foreseen = 1 - decision.needed_from(0), decision.foreseen
+        held, foreseen = 1 - decision.needed_from(0), decision.forgets_early
         return QuerySize(query.name, event, held, None, None, silence, numbered, foreseen=foreseen)
     return QuerySize(query.name, event, decision.window.span, decision.window.open_at_once, pane)
 
