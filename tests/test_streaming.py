@@ -20,6 +20,7 @@ from cepc_runtime.events.letters import Kinds, classify
 from cepc_runtime.panes.folded import Folded, fold, product, together
 from cepc_runtime.parts.classes import Class, keys_of
 from cepc_runtime.plan.windows import TimeParts
+from cepc_runtime.sql.evaluate.errors import EvaluationError
 from cepc_runtime.streaming.advance import advance, flow
 from cepc_runtime.streaming.decision import Decision, decision_of
 from cepc_runtime.streaming.program import Program, UnboundedError
@@ -280,6 +281,17 @@ def test_contiguous_rows_are_given_as_soon_as_nothing_preferred_can_come(
     where = f"WHERE {where}" if where else ""
     query = f"RETURN MATCH * PATTERN {pattern} {where} SELECT CONTIGUOUS AFTER MATCH SKIP PAST LAST EVENT WITHIN 100 s"
     assert [len(rows) for rows in steps(query, *parts)[0]] == expected
+
+
+@pytest.mark.parametrize("select", ["CONTIGUOUS", "NEXT"])
+def test_a_condition_that_fails_waits_for_the_end_of_within(select: str) -> None:
+    """A match that is still to come might pass over the event with which it fails."""
+    pattern = "SEQ(A a, ANY*? x, C c)" if select == "CONTIGUOUS" else "SEQ(A a, C c)"
+    where = f"WHERE 10 / (c.at - a.at - 2) < 5 SELECT {select} AFTER MATCH SKIP PAST LAST EVENT WITHIN 50 s"
+    parts = [("A1 A2 C4", 5), ("C6", 7)]
+    assert [len(rows) for rows in steps(f"RETURN MATCH * PATTERN {pattern} {where}", *parts)[0]] == [0, 0]
+    with pytest.raises(EvaluationError, match="division by zero"):
+        steps(f"RETURN MATCH * PATTERN {pattern} {where}", *parts, ("", 60))
 
 
 def test_events_are_gone_with_which_no_match_may_begin_any_more() -> None:

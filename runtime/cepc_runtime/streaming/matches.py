@@ -10,13 +10,14 @@ import pyarrow as pa
 
 from ..cheap_dataclass import dataclass
 from ..drive import drive
-from ..enumerate.budget import PARTIAL_MATCHES
+from ..enumerate.budget import PARTIAL_MATCHES, TooManyPartialMatchesError
 from ..enumerate.enumerator import timeline_of
 from ..events.grouped import select
 from ..events.stretch import Means, Stretch
 from ..numbers.columns import codes, combine_codes
 from ..plan.after import SkipFor, SkipPastLast, SkipTo
 from ..plan.query import numbers_matches
+from ..sql.evaluate.errors import EvaluationError
 from .foreseen import MatchSoFar, asks_for_matches, foreseen, foreseen_with, open_partitions
 from .numbered import added, so_far
 from .program import FREE, ROW, SO_FAR
@@ -169,8 +170,11 @@ def _foreseen(
         return np.zeros(len(matches), dtype=np.bool_)
 
     stretch = _beginning_with(~passed, final, partitions.rows, query, beginning, known)
-    for _ in drive(stretch, beginning.queries, Means(most=step.most)):
-        pass
+    try:
+        for _ in drive(stretch, beginning.queries, Means(most=step.most)):
+            pass
+    except (TooManyPartialMatchesError, EvaluationError):  # of events over which a match that is still to come passes
+        return found
     places = np.zeros(len(waiting), dtype=np.int64)
     places[partitions.rows] = np.arange(len(partitions.rows))
     matches = dict(so_far for arranged, own in met for so_far in _so_far(own, arranged, query, places))
