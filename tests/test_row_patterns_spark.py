@@ -231,7 +231,7 @@ TICK = "symbol STRING, at TIMESTAMP, seq INT, price INT"
 
 def _ticks(random: Random, count: int) -> list[tuple[str, datetime, int, int]]:
     """Some of them at one time, some a little out of order."""
-    begin = datetime(2026, 3, 2)
+    begin = datetime(1969, 12, 31, 23, 15)  # Spark's own watermark begins in 1970
     found = [
         (
             random.choice("xyz"),
@@ -275,11 +275,29 @@ def test_over_a_stream_the_rows_are_those_of_a_batch(spark: SparkSession, tmp_pa
         writer.trigger(availableNow=True).start(str(tmp_path / "out"), format="parquet").awaitTermination()
 
     go_on_with(range(3), TURNS.format("coming"))
-    go_on_with(range(3, 6), TURNS.format("coming"))
+    with pytest.raises(
+        Exception, match="of another program: the clause is not what it was; give it a checkpoint of its own"
+    ):
+        go_on_with([3], TURNS.format("coming").replace("PARTITION BY symbol", "PARTITION BY symbol, seq"))
+    go_on_with([4, 5], TURNS.format("coming"))
     assert Counter(rows(spark.read.parquet(str(tmp_path / "out")))) == Counter(expected)
     assert len(expected) > 5
-    with pytest.raises(Exception, match="the checkpoint's state is of another program"):
-        go_on_with([6], TURNS.format("coming").replace("UP+", "UP"))
+
+
+@pytest.mark.long
+def test_two_clauses_over_one_stream_stand_in_one_statement_and_other_streams_are_left_alone(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    spark.createDataFrame(_ticks(Random(5), 9), TICK).coalesce(1).write.parquet(str(tmp_path / "in"))
+    _coming(spark, tmp_path / "in")
+    clause = "coming MATCH_RECOGNIZE (ORDER BY at MEASURES LAST(A.price) AS {} PATTERN (A B) WITHIN INTERVAL '1' HOUR)"
+    found = cepc.sql(spark, f"SELECT * FROM {clause.format('p')} UNION ALL SELECT * FROM {clause.format('q')}")
+    others = spark.table("coming").groupBy("at").count()
+    for number, frame in enumerate((found, others)):
+        writer = frame.writeStream.option("checkpointLocation", str(tmp_path / f"_c{number}"))
+        query = writer.trigger(availableNow=True).start(str(tmp_path / f"_out{number}"), format="parquet")
+        query.awaitTermination()
+        assert rows(spark.read.parquet(str(tmp_path / f"_out{number}")))
 
 
 def test_a_stream_is_begun_by_what_it_is_written_to(
@@ -300,6 +318,15 @@ def test_a_stream_is_begun_by_what_it_is_written_to(
     shell.reset()
     cepc.sql(spark, f"CREATE OR REPLACE TEMPORARY VIEW turns AS {TURNS.format('coming')}")
     assert spark.table("turns").isStreaming
+
+
+def test_a_clause_is_not_over_the_rows_of_another_in_a_stream(spark: SparkSession, tmp_path: Path) -> None:
+    """Where no row would ever come, whatever watermark they are given."""
+    _coming(spark, tmp_path)
+    clause = "MATCH_RECOGNIZE (ORDER BY at MEASURES LAST(at) AS at PATTERN (A) WITHIN INTERVAL '1' HOUR)"
+    cepc.sql(spark, f"SELECT * FROM coming {clause}").withWatermark("at", "1 minute").createOrReplaceTempView("found")
+    with pytest.raises(ProgramError, match="over the rows of another clause, in a stream"):
+        cepc.sql(spark, f"SELECT * FROM found {clause}")
 
 
 def test_a_stream_needs_a_watermark(spark: SparkSession, tmp_path: Path) -> None:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 def of_a_table(problem: Diagnostic) -> Diagnostic:
     """What is said of a query, as it is said of a clause that was lowered to it."""
     match problem.code:
+        case "E0510":
+            return replace(problem, notes=(), hint="write a shorter one: `WITHIN INTERVAL '30' DAY`, say")
         case "E0301":
             return replace(problem, notes=tuple(note for note in problem.notes if "the program declares" not in note))
         case "E0304":
@@ -354,6 +356,16 @@ def coming_without_watermark(table: Span) -> Diagnostic:
         "E0952", "MATCH_RECOGNIZE over a stream without a watermark", table, "nothing says which rows may still come",
         hint="give its DataFrame one before it becomes a view: `.withWatermark('at', '30 seconds')`, of the column of"
         " times that ORDER BY begins with",
+    )  # fmt: skip
+
+
+def coming_from_clause(table: Span) -> Diagnostic:
+    return Diagnostic(
+        "E0952", "MATCH_RECOGNIZE over the rows of another clause, in a stream", table,
+        "nothing says which of these rows may still come",
+        notes=("Spark has no watermark behind an operator of ours, whatever `withWatermark` says there",),
+        hint="write the rows of the first clause, to files or a table, and read these as a stream; or write queries of"
+        " cepc's own, with `STREAM … FROM QUERY`",
     )  # fmt: skip
 
 

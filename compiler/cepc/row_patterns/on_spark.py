@@ -35,6 +35,9 @@ NAME = "<sql>"
 _DELAY: Final = "spark.watermarkDelayMs"
 """What Spark notes of a column that has a watermark."""
 
+_STATEFUL: Final = "TransformWithState"
+"""What the plan of a stream has in it that is the rows of a clause, or of another such operator."""
+
 _PERMANENT_VIEW: Final = re.compile(
     r"CREATE(\s+OR\s+REPLACE)?\s+VIEW(\s+IF\s+NOT\s+EXISTS)?\s+(?P<name>[^\s(]+)", re.IGNORECASE
 )
@@ -175,7 +178,14 @@ def _row_table(name: str, frame: Any, found: FoundClause) -> RowTable:
 
 
 def _coming(frame: Any, found: FoundClause) -> RowsComing:
-    watermarked = [field.name for field in frame.schema.fields if _DELAY in field.metadata]
+    from pyspark.sql import types as T  # noqa: N812
+
+    made_by = getattr(frame, "_jdf", None)
+    if made_by is not None and _STATEFUL in made_by.queryExecution().analyzed().toString():
+        raise RefusedError(say.coming_from_clause(found.table if isinstance(found.table, Span) else found.table.span))
+    times = (T.TimestampType, T.TimestampNTZType)
+    fields = [field for field in frame.schema.fields if isinstance(field.dataType, times)]
+    watermarked = [field.name for field in fields if _DELAY in field.metadata]
     if not watermarked:
         raise RefusedError(
             say.coming_without_watermark(found.table if isinstance(found.table, Span) else found.table.span)

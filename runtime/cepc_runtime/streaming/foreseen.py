@@ -52,6 +52,12 @@ FEW: Final = 16
 """Partitions that are gone back through one by one: numpy takes as long for a step of so many together."""
 
 
+MANY: Final = 1_000
+"""With more known events behind the first that waits, a partition's matches are not asked for before WITHIN is over: to
+find them may take as long as the square of that, in each step.
+"""
+
+
 @dataclass(frozen=True)
 class OpenPartitions:
     """The partitions of which more is known, and in which events wait for it to be known which match begins with them,
@@ -64,6 +70,16 @@ class OpenPartitions:
     end: Ints
     kinds: Ints
     letters: Sequence[frozenset[int]]
+
+    def with_few_events(self) -> OpenPartitions:
+        """Those that have no more than so MANY behind the first that waits."""
+        few = self.end - self.first <= MANY
+        begins = np.append(0, self.end[:-1])
+        kept, sizes = np.repeat(few, self.end - begins), (self.end - begins)[few]
+        end = np.cumsum(sizes)
+        return OpenPartitions(
+            self.rows[kept], (self.first - begins)[few] + end - sizes, end, self.kinds[kept], self.letters
+        )
 
 
 @dataclass(frozen=True)

@@ -161,6 +161,7 @@ def _foreseen(
     if partitions is None:
         return found
     found[foreseen(partitions, query)] = True
+    partitions = partitions.with_few_events()
     if not asks_for_matches(query) or not (waiting & ~found)[partitions.rows].any():
         return found
     met: list[tuple[Arranged, Matches]] = []

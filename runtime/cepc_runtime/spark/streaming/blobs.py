@@ -21,7 +21,7 @@ from ..rows import BATCH, table_of, to_bytes
 from .records import MALFORMED, PASSED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pyspark.sql import Column
 
@@ -33,6 +33,7 @@ AHEAD: Final = "_cepc_ahead"
 KIND: Final = "kind"
 PACKED: Final = f"{BUCKET} INT, {KIND} INT, blob BINARY"
 BLOB: Final = "blob BINARY"
+_PACKED: Final = pa.schema([(BUCKET, pa.int32()), (KIND, pa.int32()), ("blob", pa.binary())])
 TAKEN, EARLY, NO_EVENT, PASSING, HELD = range(5)
 """What is in a blob of PACKED: events, events that are ahead of the clock, a record that is no event as text, what is
 passed on to the links of a chain behind this one, and, when a stream is ended, what the bucket holds.
@@ -48,7 +49,6 @@ def pack(batches: Iterable[Any]) -> Iterator[Any]:
 
     Columns before the events' own are BUCKET, AHEAD and, where there can be such rows, MALFORMED or PASSED.
     """
-    schema = pa.schema([(BUCKET, pa.int32()), (KIND, pa.int32()), ("blob", pa.binary())])
     for batch in batches:
         name = batch.schema.field(2).name if batch.num_columns > 2 else None
         if name in (MALFORMED, PASSED):
@@ -60,8 +60,7 @@ def pack(batches: Iterable[Any]) -> Iterator[Any]:
                     rows = [(bucket, NO_EVENT, blob) for bucket, blob in zip(buckets, content, strict=True)]
                 else:
                     rows = [_opened(bucket, blob) for bucket, blob in zip(buckets, content, strict=True)]
-                columns = [pa.array(c, f.type) for c, f in zip(zip(*rows, strict=True), schema, strict=True)]
-                yield pa.RecordBatch.from_arrays(columns, schema=schema)
+                yield _packed(rows)
             batch = batch.filter(said.is_null()).drop_columns([name])
         if not batch.num_rows:
             continue
@@ -71,14 +70,27 @@ def pack(batches: Iterable[Any]) -> Iterator[Any]:
         events, keys = events.take(pa.array(order)), keys[order]
         bounds = [0, *(np.flatnonzero(keys[1:] != keys[:-1]) + 1).tolist(), len(keys)]
         parts = [(int(keys[start]), events.slice(start, end - start)) for start, end in pairwise(bounds)]
-        yield pa.RecordBatch.from_arrays(
-            [
-                pa.array([key // 2 for key, _ in parts], pa.int32()),
-                pa.array([EARLY if key % 2 else TAKEN for key, _ in parts], pa.int32()),
-                pa.array([part.serialize().to_pybytes() for _, part in parts], pa.binary()),
-            ],
-            schema=schema,
-        )
+        yield _packed([(key // 2, EARLY if key % 2 else TAKEN, part.serialize().to_pybytes()) for key, part in parts])
+
+
+def packed_for_all(buckets: Sequence[int], schema: Any) -> Callable[[Iterable[Any]], Iterator[Any]]:
+    """The same, and no events for each bucket, so that all of them see each watermark, and whether the checkpoint is
+    theirs, before anything of a micro-batch is committed.
+    """
+    nothing = pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)
+    content = nothing.serialize().to_pybytes()
+
+    def run(batches: Iterable[Any]) -> Iterator[Any]:
+        yield _packed([(bucket, TAKEN, content) for bucket in buckets])
+        yield from pack(batches)
+
+    return run
+
+
+def _packed(rows: Sequence[tuple[int, int, bytes]]) -> Any:
+    columns = zip(*rows, strict=True)
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, _PACKED, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=_PACKED)
 
 
 def event_schema(stream: StreamPlan, letters: Iterable[str], several: bool) -> Any:

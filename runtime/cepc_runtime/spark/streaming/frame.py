@@ -12,7 +12,7 @@ from ..schema import JobError, rows_needed
 from .blobs import contents
 from .chain import chained, chains
 from .python_path import with_archive
-from .query import InFrame, OverTable, continuous, settings_of_stream
+from .query import PROVIDER, InFrame, OverTable, continuous, tasks_of_stream
 from .spread import ON_CLUSTER
 from .starting import check_spark, streaming_events
 from .tells import OF
@@ -31,19 +31,21 @@ BUCKETS: Final = ON_CLUSTER
 
 
 def settings_of_frames(spark: SparkSession) -> dict[str, str]:
-    """What a session needs when one of them is started. Raises JobError."""
+    """What a session needs when one of them is started, and no more, for other streams of the user's get it as well.
+    Raises JobError.
+    """
     check_spark()
     if not hasattr(spark, "_jvm"):
         raise JobError(
             "a stream needs a session of Spark in this process, and not Spark Connect: begin one without `remote`"
         )
-    return settings_of_stream(spark, BUCKETS)
+    return dict([PROVIDER]) | tasks_of_stream(spark, BUCKETS)
 
 
 def rows_over_table(streamed: Streamed, query: str, rows: DataFrame, numbers: RowNumbers) -> DataFrame:
     """Of one query of a stream that is the rows of a table, which have a watermark. Raises JobError."""
     what = continuous(streamed, [query], BUCKETS, 0)
-    return _rows_of(replace(what, run=OverTable(numbers)), query, {streamed.stream.name: rows})
+    return _rows_of(replace(what, run=OverTable(numbers)), query, {streamed.stream.name: rows}, "the clause")
 
 
 def rows_in_frame(
@@ -59,17 +61,21 @@ def rows_in_frame(
     return _rows_of(what, query, streaming_events(spark, what, events))
 
 
-def _rows_of(what: Continuous, query: str, events: Mapping[str, DataFrame]) -> DataFrame:
+def _rows_of(what: Continuous, query: str, events: Mapping[str, DataFrame], called: str | None = None) -> DataFrame:
+    """Where the query is `called` something else, nobody knows its name."""
     own = next(link for link in what.links if query in link.queries)
     layout = layout_of(own.plan)
     with with_archive(next(iter(events.values())).sparkSession):
         told = what.told(events)
         number, every = own.link.number, [link.link.number for link in what.links]
-        rows = told.mapInArrow(_rows(Packing.of(layout), number, every), row_schema(layout))
+        named = None if called is None else (f"query {query}", called)
+        rows = told.mapInArrow(_rows(Packing.of(layout), number, every, named), row_schema(layout))
     return own.of_query(rows.where(no_error()), query)
 
 
-def _rows(packing: Packing, own: int, every: Collection[int]) -> Callable[[Iterable[Any]], Iterator[Any]]:
+def _rows(
+    packing: Packing, own: int, every: Collection[int], named: tuple[str, str] | None
+) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """For `mapInArrow` over what the buckets of all links tell: the rows of one's `own`, or why there are none."""
 
     def run(batches: Iterable[Any]) -> Iterator[Any]:
@@ -79,7 +85,8 @@ def _rows(packing: Packing, own: int, every: Collection[int]) -> Callable[[Itera
                     table = table_of(content)
                     what = table.schema.metadata[OF].decode()
                     if what == FAILED:
-                        yield packing.error(table.column(0)[0].as_py())
+                        said = table.column(0)[0].as_py()
+                        yield packing.error(said if named is None else said.replace(*named))
                     elif what.isdecimal() and link == own:
                         yield from packing.rows(int(what), [table])
 

@@ -10,6 +10,7 @@ import pandas as pd
 from pyspark.sql import types as T  # noqa: N812
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
+from ...streaming.ticks import BEGIN
 from ..worker import settled
 from .blobs import PASSING
 from .time import timer_for, watermark_in_ticks
@@ -55,8 +56,9 @@ class Buckets(StatefulProcessor):
 
     def _step(self, key: Any, blobs: Iterable[Blob], times: Any) -> Answer:
         old = self._state.get()
-        shown = times.getCurrentWatermarkInMs()
-        watermark = watermark_in_ticks(self._stream, shown, self._answering.shift) - self._behind
+        shown, shift = times.getCurrentWatermarkInMs(), self._answering.shift
+        # Spark's first watermark is that of 1970, which says nothing; where that is no time of ours, it is said here.
+        watermark = BEGIN if shown <= shift == 0 else watermark_in_ticks(self._stream, shown, shift) - self._behind
         done = self._answering.step(int(key[0]), bytes(old[0]) if old else None, blobs, watermark)
         if done.data is not None:
             self._state.update((done.data,))

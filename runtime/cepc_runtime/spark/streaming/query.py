@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 from functools import cached_property, reduce
 from operator import and_
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 from pyspark.sql import functions as F  # noqa: N812
@@ -30,7 +30,7 @@ from ..merging import in_columns_of_all
 from ..rows import Packing, ddl, layout_of, of_queries, row_schema, with_columns_of
 from ..schema import JobError, OtherColumn, Stream, sources_of
 from . import spread
-from .blobs import AHEAD, BLOB, BUCKET, KIND, PACKED, PASSING, pack, taken
+from .blobs import AHEAD, BLOB, BUCKET, KIND, PACKED, PASSING, pack, packed_for_all, taken
 from .operator import ALONE, Answering
 from .records import MALFORMED, PASSED, apart_in
 from .tells import KEPT_BY_SPARK, handed_on
@@ -304,7 +304,9 @@ class Continuous:
             *([CLASS] if several else []),
             *map(quote_name, names),
         )
-        return encoded(looked_at).mapInArrow(pack, PACKED)
+        if isinstance(self.run, InJob):
+            return encoded(looked_at).mapInArrow(pack, PACKED)
+        return encoded(looked_at).mapInArrow(packed_for_all(spread.keys(self.buckets), self.answering().schema), PACKED)
 
     def _timed(self, events: Mapping[str, DataFrame], set_apart: bool) -> DataFrame:
         """The events that are read, with their computed columns and a watermark. Of several streams each has its own,
@@ -337,7 +339,9 @@ class Continuous:
             letters = self.streamed.lags.known
         kept = F.lit(False) if apart is None else F.col(apart).isNotNull()
         type_ = types[0] if types else None
-        found = events.observe(dropped, *absent(time, type_, None if apart is None else ~kept))
+        found = events
+        if isinstance(self.run, InJob):
+            found = events.observe(dropped, *absent(time, type_, None if apart is None else ~kept))
         known = reduce(and_, (F.col(quote_name(name)).isNotNull() for name in self.streamed.stream.required))
         columns = [quote_name(name) for name, _ in self.plan.stream.given]
         of_type = None if type_ is None else f"CAST({quote_name(type_)} AS STRING)"
@@ -441,15 +445,27 @@ def _no_event(stream: str) -> Column:
     )
 
 
+PROVIDER: Final = (
+    "spark.sql.streaming.stateStore.providerClass",
+    "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+)
+"""Without which there is no such operator."""
+
+
 def settings_of_stream(spark: SparkSession, buckets: int) -> dict[str, str]:
     """What the operator needs when a stream begins; a query that runs keeps it, and so does its checkpoint."""
     prefix = "spark.sql.streaming.stateStore"
     needed = {
-        f"{prefix}.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
+        **dict([PROVIDER]),
         f"{prefix}.encodingFormat": "avro",  # which alone can be evolved, and cannot be chosen later
         f"{prefix}.rocksdb.changelogCheckpointing.enabled": "true",
         "spark.sql.streaming.multipleWatermarkPolicy": "min",  # of several streams
     }
-    if spark.conf.get("spark.sql.shuffle.partitions") == "200":  # Spark's default, which nobody chose
-        needed["spark.sql.shuffle.partitions"] = str(spread.tasks(buckets, spread.cores_of(spark)))
-    return needed
+    return needed | tasks_of_stream(spark, buckets)
+
+
+def tasks_of_stream(spark: SparkSession, buckets: int) -> dict[str, str]:
+    """How many tasks it has, where nobody chose that."""
+    if spark.conf.get("spark.sql.shuffle.partitions") != "200":  # Spark's default
+        return {}
+    return {"spark.sql.shuffle.partitions": str(spread.tasks(buckets, spread.cores_of(spark)))}
