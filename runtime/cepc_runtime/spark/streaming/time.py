@@ -108,6 +108,8 @@ def shown(millis: int) -> str:
 
 
 def timer_for(plan: StreamPlan, tick: int, shift: int = SHIFT) -> int:
-    """The smallest watermark of Spark's that is at `tick` or after it."""
+    """The smallest watermark of Spark's that is at `tick` or after it, and after Spark's first one: a timer of before
+    that would never be looked at.
+    """
     millis = -(-tick // 1000) if plan.unit == "us" else (tick - 1) * MILLISECONDS[plan.unit] + 1
-    return min(millis + shift, (1 << 63) - 1)
+    return min(max(millis + shift, 1), (1 << 63) - 1)
