@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -76,11 +77,15 @@ def pack(batches: Iterable[Any]) -> Iterator[Any]:
 def packed_for_all(buckets: Sequence[int], schema: Any) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """The same, and no events for each bucket, so that all of them see each watermark, and whether the checkpoint is
     theirs, before anything of a micro-batch is committed.
+
+    Each is another function to Spark, which would let two operators of one plan have one shuffle, and then finds no
+    watermark for the second.
     """
+    own = uuid4().hex
     nothing = pa.RecordBatch.from_arrays([pa.array([], field.type) for field in schema], schema=schema)
     content = nothing.serialize().to_pybytes()
 
-    def run(batches: Iterable[Any]) -> Iterator[Any]:
+    def run(batches: Iterable[Any], _own: str = own) -> Iterator[Any]:
         yield _packed([(bucket, TAKEN, content) for bucket in buckets])
         yield from pack(batches)
 
