@@ -183,9 +183,8 @@ def _coming(frame: Any, found: FoundClause) -> RowsComing:
     made_by = getattr(frame, "_jdf", None)
     if made_by is not None and _STATEFUL in made_by.queryExecution().analyzed().toString():
         raise RefusedError(say.coming_from_clause(found.table if isinstance(found.table, Span) else found.table.span))
-    times = (T.TimestampType, T.TimestampNTZType)
-    fields = [field for field in frame.schema.fields if isinstance(field.dataType, times)]
-    watermarked = [field.name for field in fields if _DELAY in field.metadata]
+    times = [field for field in frame.schema.fields if isinstance(field.dataType, T.TimestampType)]
+    watermarked = [field.name for field in times if _DELAY in field.metadata]  # a window can have one as well
     if not watermarked:
         raise RefusedError(
             say.coming_without_watermark(found.table if isinstance(found.table, Span) else found.table.span)
