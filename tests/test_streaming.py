@@ -327,6 +327,8 @@ def test_a_bucket_is_due_when_the_event_is_known_that_may_decide_what_comes() ->
             id="NEXT: one that has begun before may still come"),
         pytest.param("OR(SEQ(A, ANY x, C), SEQ(A, B)) SELECT NEXT", [("A1 B2", 3), ("D3 C4", 5)], [0, 1],
             id="NEXT: a preferred way with the same event"),
+        pytest.param("SEQ(A a, B* b, C c) WHERE FIRST(b, 1).at > 6 SELECT NEXT", [("A1 B2 C3", 4), ("B7 C8", 9)],
+            [0, 1], id="NEXT: what a match skips may be the beginning of one that is preferred"),
         pytest.param("SEQ(A, B, NOT C) SELECT NEXT", [("A1 B2", 3), ("", 101)], [0, 1], id="a NOT at the end"),
         pytest.param("SEQ(A, B) SELECT NEXT", [("A1 A1 B2", 3), ("", 101)], [0, 1], id="ties are waited for"),
     ],

@@ -29,6 +29,7 @@ from ..events.letters import classify
 from ..numbers.columns import dense_rows, ranks
 from ..numbers.sorting import order_of
 from ..plan.select import SelectContiguous
+from ..sql.expression import Aggregate, Field, walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -146,7 +147,7 @@ def foreseen_with(partitions: OpenPartitions, query: QueryPlan, matches: Mapping
     """
     contiguous = isinstance(query.select, SelectContiguous)
     before = _Backwards(_choices(query.positions), partitions.letters, sure=False)
-    preferred = _Preferred(query.positions, partitions.letters, contiguous)
+    preferred = _Preferred(query.positions, partitions.letters, contiguous, _may_become_true(query))
     kinds, until, may_begin = partitions.kinds.tolist(), partitions.end.copy(), _may_begin(query, partitions)
     for number, (first, end) in enumerate(zip(partitions.first.tolist(), partitions.end.tolist(), strict=True)):
         if contiguous:
@@ -161,6 +162,17 @@ def foreseen_with(partitions: OpenPartitions, query: QueryPlan, matches: Mapping
             at = at + 1 if match is None else max(match.resume, at + 1)
         until[number] = at
     return _rows_until(partitions, until)
+
+
+def _may_become_true(query: QueryPlan) -> bool:
+    """Whether a condition that is not true of some events may be true when a variable has more: then NEXT may skip an
+    event that begins a way all the same.
+    """
+    return any(
+        isinstance(node, Aggregate) or (isinstance(node, Field) and node.at != "each")
+        for condition in query.conditions
+        for node in walk(condition.expression)
+    )
 
 
 def _may_begin(query: QueryPlan, partitions: OpenPartitions) -> Bools:
@@ -337,6 +349,7 @@ class _Preferred:
     positions: Positions
     kinds: Sequence[frozenset[int]]
     contiguous: bool
+    skips_what_may_go_on: bool
     _known: dict[tuple[int, str, int, bool], int] = field(default_factory=dict)
     _going_off: dict[tuple[int, str, tuple[int, int]], int] = field(default_factory=dict)
     _going_on: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -348,7 +361,9 @@ class _Preferred:
         longer = [edge for edge in self._longer if states[-1] >> edge.source & 1]
         if not self.contiguous:  # a way that has begun waits for any event
             steps = zip(own, match.variables, pairwise(states), strict=True)
-            return bool(longer) or any(self._others(*step) & self._leaving for step in steps)
+            if longer or any(self._others(*step) & self._leaving for step in steps):
+                return True
+            return self.skips_what_may_go_on and self._skips(match, kinds, states)
         preferred = 0
         for kind, variable, step in zip(own, match.variables, pairwise(states), strict=True):
             preferred = self._on(kind, preferred) | self._others(kind, variable, step)
@@ -397,6 +412,20 @@ class _Preferred:
                     found |= _bits(edge.target for edge in able if edge.rank < last)
             self._going_off[key] = found
         return found
+
+    def _skips(self, match: MatchSoFar, kinds: Sequence[int], states: Sequence[int]) -> bool:
+        """Whether a way as good as the match's own goes on with an event that the match skips."""
+        for number, (one, other) in enumerate(pairwise(match.places)):
+            kind, variable, step = kinds[other], match.variables[number + 1], (states[number + 1], states[number + 2])
+            skipped = frozenset[int]().union(*(self.kinds[kinds[place]] for place in range(one + 1, other)))
+            for state, edges in self._edges.items():
+                if step[0] >> state & 1:
+                    own = [e for e in edges if e.variable == variable and e.letter in self.kinds[kind]]
+                    last = max((e.rank for e in own if step[1] >> e.target & 1), default=-1)
+                    good = (edge for edge in edges if edge.rank <= last and edge.letter in skipped)
+                    if any(self._leaving >> edge.target & 1 for edge in good):
+                        return True
+        return False
 
     def _on(self, kind: int, states: int) -> int:
         """An event further, on every way."""
