@@ -9,7 +9,8 @@ import subprocess
 import sys
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +28,18 @@ from cepc_runtime.streaming.program import Program, UnboundedError
 from cepc_runtime.streaming.size import PaneSize, Silence, state_size
 from cepc_runtime.streaming.state import State, from_bytes, to_bytes
 from cepc_runtime.streaming.ticks import END
-from tests.equivalence import ABOUT, Compiled, Rows, answered, by_engine, by_oracle, compile_text, same, table_of
+from tests.equivalence import (
+    ABOUT,
+    Compiled,
+    Refused,
+    Rows,
+    answered,
+    by_engine,
+    by_oracle,
+    compile_text,
+    same,
+    table_of,
+)
 from tests.programs import Case, between_neighbours, cases, crowded, overlapping, streamed
 from tests.properties import NOTHING, Seen, hold
 from tests.test_equivalence import TIED, tied
@@ -133,6 +145,26 @@ def check_sharing(case: Case, chance: random.Random) -> Seen:
     return check(case, chance, sharing_all)
 
 
+def apart(case: Case) -> Case:
+    """The same events in the same order, with a time of its own each."""
+    rows, last = list[dict[str, Any]](), None
+    for row in sorted(case.rows, key=lambda row: (row["at"] is None, row["at"] or 0)):
+        at = row["at"]
+        if at is not None:
+            last = at if last is None else max(at, _a_tick_after(last))
+        rows.append(row if at is None else {**row, "at": last})
+    return replace(case, rows=tuple(rows))
+
+
+def _a_tick_after(at: Any) -> Any:
+    match at:
+        case datetime():
+            return at + timedelta(seconds=1)
+        case date():
+            return at + timedelta(days=1)
+    return at + 1
+
+
 KINDS: dict[str, Make] = {
     "aggregates counted": cases(match=False, select="ANY", pairs=False),
     "aggregates enumerated": cases(match=False, pairs=True),
@@ -150,6 +182,23 @@ KINDS: dict[str, Make] = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_are_those_of_a_batch(kind: str) -> None:
     hold(f"stream: {kind}", streamed(KINDS[kind]), check)
+
+
+@pytest.mark.parametrize("select", ["NEXT", "CONTIGUOUS"])
+@pytest.mark.parametrize("number", [25, pytest.param(250, marks=pytest.mark.long)])
+def test_matches_of_events_that_do_not_tie_are_those_of_a_batch(select: str, number: int) -> None:
+    """It is these that are given before WITHIN is over."""
+    make, rows, compared = streamed(cases(match=True, select=select, after=True)), 0, 0
+    for seed in range(number, 3 * number):
+        try:
+            rows += check(apart(make(random.Random(seed))), random.Random(seed)).rows
+        except Refused:
+            continue
+        compared += 1
+        if compared == number:
+            break
+    assert compared == number
+    assert rows > 10 * number
 
 
 def test_rows_of_crowded_panes_are_those_of_a_batch() -> None:
