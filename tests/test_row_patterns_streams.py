@@ -35,6 +35,7 @@ from cepc_runtime.streaming.ticks import END
 from . import row_pattern_clauses as clauses
 from . import row_pattern_oracle as sql
 from .equivalence import Compiled
+from .test_row_patterns import KINDS as OF_TABLES
 from .test_row_patterns import NOT_THERE, SCHEMA, TABLE, hashable
 from .test_row_patterns import compiled as compiled_of_table
 from .test_stream_operator import BUCKETS, packed
@@ -176,15 +177,7 @@ def coming(random: Random, kind: Callable[[Random], sql.Clause]) -> sql.Clause:
     return replace(made, order=(("at", ""), *order), within=random.choice([4, 9, 20, LONGER, LONGER]), edges="")
 
 
-KINDS: dict[str, Callable[[Random], sql.Clause]] = {
-    "any": clauses.clause,
-    "rows further back": clauses.further,
-    "aggregates": clauses.aggregated,
-    "all rows": clauses.every_row,
-    "unmatched rows": clauses.with_unmatched,
-    "perhaps no rows": clauses.perhaps_empty,
-    "rows counted": clauses.numbered_rows,
-}
+KINDS = {name: kind for name, kind in OF_TABLES.items() if name != "short matches"}  # how long is drawn here
 
 
 @pytest.mark.parametrize(

@@ -180,15 +180,14 @@ def _row_table(name: str, frame: Any, found: FoundClause) -> RowTable:
 def _coming(frame: Any, found: FoundClause) -> RowsComing:
     from pyspark.sql import types as T  # noqa: N812
 
+    table = found.table if isinstance(found.table, Span) else found.table.span
     made_by = getattr(frame, "_jdf", None)
     if made_by is not None and _STATEFUL in made_by.queryExecution().analyzed().toString():
-        raise RefusedError(say.coming_from_clause(found.table if isinstance(found.table, Span) else found.table.span))
+        raise RefusedError(say.coming_from_clause(table))
     times = [field for field in frame.schema.fields if isinstance(field.dataType, T.TimestampType)]
     watermarked = [field.name for field in times if _DELAY in field.metadata]  # a window can have one as well
     if not watermarked:
-        raise RefusedError(
-            say.coming_without_watermark(found.table if isinstance(found.table, Span) else found.table.span)
-        )
+        raise RefusedError(say.coming_without_watermark(table))
     return RowsComing(watermarked[0])
 
 

@@ -73,7 +73,7 @@ def dataframes(
 
 def _streaming(session: Any, job: LoadedJob, given: Mapping[str, Any], queries: Sequence[str] | None) -> dict[str, Any]:
     """A streaming DataFrame for each query. Raises JobError."""
-    from cepc_runtime.spark.schema import JobError
+    from cepc_runtime.spark.build import known_queries
     from cepc_runtime.spark.settings import with_meaning
     from cepc_runtime.spark.streaming.frame import rows_in_frame
     from cepc_runtime.spark.streaming.starting import refuse_batches
@@ -81,12 +81,13 @@ def _streaming(session: Any, job: LoadedJob, given: Mapping[str, Any], queries: 
     refuse_batches(given)
     _set_for_streams(session)
     streams = list(job.streamed.values())
-    known = [query for one in streams for query in one.stream.queries]
-    if unknown := [query for query in queries or () if query not in known]:
-        raise JobError(f"there is no query {unknown[0]}; there are {', '.join(known)}")
+    chosen = known_queries([one.stream for one in streams], queries)
     with with_meaning(session, job.sources.values()):
         return {
-            query: rows_in_frame(session, streams, query, given) for query in (known if queries is None else queries)
+            query: rows_in_frame(session, streams, query, given)
+            for one in streams
+            for query in one.stream.queries
+            if query in chosen
         }
 
 

@@ -200,7 +200,7 @@ def with_beside(reading: Reading, plan: StreamPlan) -> Reading:
 
 def _in_order(reading: Reading, plan: StreamPlan, partition: Sequence[str]) -> tuple[Ints, Ints]:
     """At which rows events stand by group, in canonical order, and their groups."""
-    groups, instants = _groups(reading, partition)[0], _instant_keys(reading, plan)
+    groups, instants = groups_of(reading, partition)[0], instant_keys(reading, plan)
     order = _sorted(groups, instants)
     if order is None:
         order = np.arange(len(groups))
@@ -243,8 +243,8 @@ def arrange(
     matches, which are sets of events, and it needs no column that the plan does not read. With `staying` the events
     that it says, of the groups that have some.
     """
-    groups, first = _groups(reading, partition)
-    instants = _instant_keys(reading, plan)
+    groups, first = groups_of(reading, partition)
+    instants = instant_keys(reading, plan)
     rows = None
     if staying is not None and (stay := staying(groups, len(first))) is not None:
         rows = np.flatnonzero(stay)
@@ -271,7 +271,7 @@ def arrange(
     )  # fmt: skip
 
 
-def _groups(reading: Reading, partition: Sequence[str]) -> tuple[Ints, Ints]:
+def groups_of(reading: Reading, partition: Sequence[str]) -> tuple[Ints, Ints]:
     """Each event's group, numbered from 0 in the order of first occurrence, and where each group first occurs."""
     length = len(reading.ticks)
     if not partition:
@@ -286,7 +286,7 @@ def _without_gaps(groups: Ints, first: Ints) -> tuple[Ints, Ints]:
     return (np.cumsum(left) - 1)[groups], first[left]
 
 
-def _instant_keys(reading: Reading, plan: StreamPlan) -> list[Ints]:
+def instant_keys(reading: Reading, plan: StreamPlan) -> list[Ints]:
     """What orders events of a group: time, then the ORDER BY columns as ranks."""
     columns = [ranks(reading.table.column(name)).numbers for name in plan.order_by if name != plan.time_column]
     return [reading.ticks, *columns]

@@ -173,11 +173,11 @@ class _OfClass:
             reading = read(_empty(plan), plan.stream)
         passed = self._passed(len(reading.ticks))
         final = before(reading.ticks, step.watermark)
+        new = final & ~before(reading.ticks, step.earlier)
         if self.program.numbers is not None:
-            new = final & ~before(reading.ticks, step.earlier)
             reading = with_row_numbers(reading, final, new, self.program.numbers)
         if self.program.lags[number]:
-            reading = self._lagged(reading, final & ~before(reading.ticks, step.earlier))
+            reading = self._lagged(reading, new)
         known = reading if final.all() else select(reading, final)
         alone = set(self.program.classes[number].queries) - {
             q for f in self.program.families[number] for q, _ in f.queries

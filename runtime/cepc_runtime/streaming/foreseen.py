@@ -24,9 +24,8 @@ from typing import Literal as OneOf
 import numpy as np
 
 from ..cheap_dataclass import dataclass
-from ..events.grouped import run_starts, select
+from ..events.grouped import groups_of, instant_keys, run_starts, select
 from ..events.letters import classify
-from ..numbers.columns import dense_rows, ranks
 from ..numbers.sorting import order_of
 from ..plan.select import SelectContiguous
 from ..sql.expression import Aggregate, Field, walk
@@ -98,14 +97,11 @@ def open_partitions(
     known: Reading, stream: StreamPlan, letters: Sequence[Letter], query: QueryPlan, waiting: Bools, more: Bools
 ) -> OpenPartitions | None:
     """Of `more` events it is known that they are there, or what begins with them."""
-    groups = np.zeros(len(known.ticks), dtype=np.int64)
-    if query.partition:
-        groups, _ = dense_rows([known.table.column(name) for name in query.partition])
+    groups, _ = groups_of(known, query.partition)
     rows = np.flatnonzero(np.isin(groups, np.intersect1d(groups[more], groups[waiting])))
     if not len(rows):
         return None
-    named = (known.table.column(name) for name in stream.order_by if name != stream.time_column)
-    keys = [groups, known.ticks, *(ranks(column).numbers for column in named)]
+    keys = [groups, *instant_keys(known, stream)]
     order = rows[order_of([key[rows] for key in keys])]
     instants = run_starts([key[order] for key in keys])
     tied = np.ones(len(order), dtype=np.bool_)
@@ -193,13 +189,10 @@ def still_needed(events: Reading, partition: Sequence[str], passed: Iterable[Boo
     """The events that are not before the first of their partition with which a match may begin, of some query; `passed`
     says for each of them with which none does any more.
     """
-    groups, count = np.zeros(len(events.ticks), dtype=np.int64), 1
-    if partition:
-        groups, first_of_each = dense_rows([events.table.column(name) for name in partition])
-        count = len(first_of_each)
+    groups, each = groups_of(events, partition)
     found = np.zeros(len(events.ticks), dtype=np.bool_)
     for mark in passed:
-        first, waiting = np.full(count, np.iinfo(np.int64).max), ~mark
+        first, waiting = np.full(len(each), np.iinfo(np.int64).max), ~mark
         np.minimum.at(first, groups[waiting], events.ticks[waiting])
         found |= events.ticks >= first[groups]
     return found

@@ -63,7 +63,7 @@ def with_lags(reading: Reading, new: Bools, plan: StreamPlan, lags: Sequence[Lag
         source = places_after(by_group, groups, -lag.places).slice(before)
         for column in lag.columns:
             values = flat(both.column(column.column)).take(source).cast(to_arrow(column.type))
-            table = _put(table, column.name, rows[order], values)
+            table = with_values(table, column.name, rows[order], values)
         left.append(both.take(pa.array(np.sort(by_group[_last(groups, lag.places)]))))
     return Lagged(replace(reading, table=table), tuple(left))
 
@@ -108,7 +108,7 @@ def asking_letters(queries: Iterable[PhysicalQuery], left: Sequence[Letter]) -> 
     return tuple((i, left[i]) for i in sorted(found) if (left[i].conditions, left[i].excluded) != NOTHING_LEFT)
 
 
-def _put(table: Any, name: str, rows: Ints, values: Any) -> Any:
+def with_values(table: Any, name: str, rows: Ints, values: Any) -> Any:
     """The table with these values of a column at these rows."""
     place = table.column_names.index(name)
     old = flat(table.column(place))

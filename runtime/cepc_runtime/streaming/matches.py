@@ -105,12 +105,7 @@ def chosen(
         return [], Behind(passed, quiet, behind.numbered)
     numbered = behind.numbered
     met: list[tuple[Arranged, Matches]] = []
-
-    def known(_query: PhysicalQuery, matches: Matches, arranged: Arranged) -> Bools:
-        met.append((arranged, matches))
-        return np.ones(len(matches), dtype=np.bool_)
-
-    stretch = _beginning_with(free, final, concerned, query, beginning, known, numbered)
+    stretch = _beginning_with(free, final, concerned, query, beginning, _meeting(met, known=True), numbered)
     tables = [table for _, table in drive(stretch, beginning.queries, Means(most=step.most))]
     passed = passed | free
     if met:
@@ -125,6 +120,16 @@ def chosen(
             first = np.concatenate([matches.positions[0] for matches in several])
             numbered = added(numbered, final, query.partition, _rows_of(arranged, first))
     return tables, Behind(passed, quiet, numbered)
+
+
+def _meeting(met: list[tuple[Arranged, Matches]], *, known: bool) -> WhichAreKnown:
+    """All matches are, or none is; and they are kept."""
+
+    def which(_query: PhysicalQuery, matches: Matches, arranged: Arranged) -> Bools:
+        met.append((arranged, matches))
+        return np.full(len(matches), known)
+
+    return which
 
 
 def _beginning_with(
@@ -161,16 +166,13 @@ def _foreseen(
     if partitions is None:
         return found
     found[foreseen(partitions, query)] = True
+    if not asks_for_matches(query):
+        return found
     partitions = partitions.with_few_events()
-    if not asks_for_matches(query) or not (waiting & ~found)[partitions.rows].any():
+    if not (waiting & ~found)[partitions.rows].any():
         return found
     met: list[tuple[Arranged, Matches]] = []
-
-    def known(_query: PhysicalQuery, matches: Matches, arranged: Arranged) -> Bools:
-        met.append((arranged, matches))
-        return np.zeros(len(matches), dtype=np.bool_)
-
-    stretch = _beginning_with(~passed, final, partitions.rows, query, beginning, known)
+    stretch = _beginning_with(~passed, final, partitions.rows, query, beginning, _meeting(met, known=False))
     try:
         for _ in drive(stretch, beginning.queries, Means(most=step.most)):
             pass

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from ..numbers.columns import dense_rows, flat, ranks, sorting_numbers
+from ..events.grouped import groups_of, places_after
+from ..numbers.columns import flat, ranks, sorting_numbers
 from ..numbers.sorting import order_of
+from .lags import with_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,13 +31,11 @@ def with_row_numbers(reading: Reading, known: Bools, new: Bools, numbers: RowNum
     """The events, of which the `new` ones are among those that are `known`, behind all that were known before."""
     if not new.any():
         return reading
-    table, length, rows = reading.table, len(reading.ticks), np.flatnonzero(new)
-    groups = np.zeros(length, dtype=np.int64)
-    if numbers.partition:
-        groups, _ = dense_rows([table.column(name) for name in numbers.partition])
+    table, rows = reading.table, np.flatnonzero(new)
+    groups, each = groups_of(reading, numbers.partition)
     place = table.column_names.index(numbers.column)
     found = np.array(flat(table.column(place)), dtype=np.int64)
-    last = np.zeros(int(groups.max()) + 1, dtype=np.int64)
+    last = np.zeros(len(each), dtype=np.int64)
     np.maximum.at(last, groups, found)  # of an event that is still to come, or new, it is 0
     order = rows[_order(table.take(pa.array(rows)), groups[rows], reading.ticks[rows], numbers)]
     ordered = groups[order]
@@ -45,22 +45,20 @@ def with_row_numbers(reading: Reading, known: Bools, new: Bools, numbers: RowNum
     table = table.set_column(place, numbers.column, pa.array(found))
     if numbers.following:
         rows = np.flatnonzero(known)
-        order = rows[order_of([groups[rows], found[rows]])]
-        table = _with_following(table, order, groups[order], numbers.following)
+        table = _with_following(table, rows, groups[rows], found[rows], numbers.following)
     return replace(reading, table=table)
 
 
-def _with_following(table: Any, order: Ints, groups: Ints, following: Iterable[ShiftedColumn]) -> Any:
-    """The table with what following rows have, as far as these are known. `order` are the known rows by group."""
+def _with_following(table: Any, rows: Ints, groups: Ints, numbers: Ints, following: Iterable[ShiftedColumn]) -> Any:
+    """The table with what following rows have, as far as these are known: `rows` are, of these groups and with these
+    numbers.
+    """
+    order = order_of([groups, numbers])
     for one in following:
-        at = np.arange(len(order)) + one.places
-        inside = at < len(order)
-        inside[inside] = groups[at[inside]] == groups[inside]
-        source, none = np.zeros(table.num_rows, dtype=np.int64), np.ones(table.num_rows, dtype=np.bool_)
-        source[order[inside]], none[order[inside]] = order[at[inside]], False
-        place = table.column_names.index(one.name)
-        values = flat(table.column(one.column)).take(pa.array(source, mask=none))
-        table = table.set_column(place, one.name, values.cast(table.schema.field(place).type))
+        values = (
+            flat(table.column(one.column)).take(pa.array(rows)).take(places_after(order, groups[order], one.places))
+        )
+        table = with_values(table, one.name, rows, values)
     return table
 
 

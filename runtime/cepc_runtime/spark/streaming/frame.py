@@ -39,7 +39,7 @@ def settings_of_frames(spark: SparkSession) -> dict[str, str]:
         raise JobError(
             "a stream needs a session of Spark in this process, and not Spark Connect: begin one without `remote`"
         )
-    return dict([PROVIDER]) | tasks_of_stream(spark, BUCKETS)
+    return PROVIDER | tasks_of_stream(spark, BUCKETS)
 
 
 def rows_over_table(streamed: Streamed, query: str, rows: DataFrame, numbers: RowNumbers) -> DataFrame:

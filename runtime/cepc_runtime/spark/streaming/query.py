@@ -30,7 +30,7 @@ from ..merging import in_columns_of_all
 from ..rows import Packing, ddl, layout_of, of_queries, row_schema, with_columns_of
 from ..schema import JobError, OtherColumn, Stream, sources_of
 from . import spread
-from .blobs import AHEAD, BLOB, BUCKET, KIND, PACKED, PASSING, pack, packed_for_all, taken
+from .blobs import AHEAD, BLOB, BUCKET, KIND, PACKED, PASSING, event_schema, pack, packed_for_all, taken
 from .operator import ALONE, Answering
 from .records import MALFORMED, PASSED, apart_in
 from .tells import KEPT_BY_SPARK, handed_on
@@ -293,7 +293,8 @@ class Continuous:
         several = len(self.classes) > 1
         if several:
             found = copies(found, self.classes, count, apart=is_apart)
-        names = [name for name, _ in self.plan.stream.given] + [f"_letters_{i}" for i in range(words_needed(count))]
+        words = [f"_letters_{i}" for i in range(words_needed(count))]
+        names = [name for name, _ in self.plan.stream.given] + words
         bucket = self._bucket()
         if apart == PASSED:
             bucket = F.when(F.col(PASSED).isNull(), bucket).otherwise(self._any_bucket(F.col(PASSED)))
@@ -306,7 +307,8 @@ class Continuous:
         )
         if isinstance(self.run, InJob):
             return encoded(looked_at).mapInArrow(pack, PACKED)
-        return encoded(looked_at).mapInArrow(packed_for_all(spread.keys(self.buckets), self.answering().schema), PACKED)
+        schema = event_schema(self.plan.stream, words, several)
+        return encoded(looked_at).mapInArrow(packed_for_all(spread.keys(self.buckets), schema), PACKED)
 
     def _timed(self, events: Mapping[str, DataFrame], set_apart: bool) -> DataFrame:
         """The events that are read, with their computed columns and a watermark. Of several streams each has its own,
@@ -445,10 +447,11 @@ def _no_event(stream: str) -> Column:
     )
 
 
-PROVIDER: Final = (
-    "spark.sql.streaming.stateStore.providerClass",
-    "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
-)
+PROVIDER: Final = {
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+}
 """Without which there is no such operator."""
 
 
@@ -456,7 +459,7 @@ def settings_of_stream(spark: SparkSession, buckets: int) -> dict[str, str]:
     """What the operator needs when a stream begins; a query that runs keeps it, and so does its checkpoint."""
     prefix = "spark.sql.streaming.stateStore"
     needed = {
-        **dict([PROVIDER]),
+        **PROVIDER,
         f"{prefix}.encodingFormat": "avro",  # which alone can be evolved, and cannot be chosen later
         f"{prefix}.rocksdb.changelogCheckpointing.enabled": "true",
         "spark.sql.streaming.multipleWatermarkPolicy": "min",  # of several streams
